@@ -1,0 +1,1 @@
+"""Libraries that provide a shared text; the only modules that import them."""

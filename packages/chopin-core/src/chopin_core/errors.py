@@ -1,0 +1,286 @@
+"""
+Every failure Chopin tells apart, on one page.
+
+::
+
+    ChopinError
+    ├── Missing       the thing named does not exist; asking again will not help
+    ├── Conflict      it exists, but not as you expected; read again, then decide
+    ├── Invalid       what you gave is refused before anything was asked of storage
+    ├── Unavailable   it could not be done now; the same request may succeed later
+    │   ├── CommitRejected   storage rolled everything back; retrying at once is safe
+    │   └── OutcomeUnknown   nobody can say whether it was kept; look the operation up
+    └── Corrupt       what storage returned breaks an invariant; nothing was repaired
+
+Branches are named by what the caller can do next. Leaves carry fields, never a sentence, and never document prose.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+
+class ChopinError(Exception):
+    """Any failure that Chopin itself reports."""
+
+
+class Missing(ChopinError):
+    """The thing named does not exist."""
+
+
+class Conflict(ChopinError):
+    """The thing exists, but its state does not allow this."""
+
+
+class Invalid(ChopinError):
+    """The input is refused; nothing was stored."""
+
+
+class Unavailable(ChopinError):
+    """It could not be done now."""
+
+
+class Corrupt(ChopinError):
+    """Storage returned something that breaks an invariant."""
+
+
+# Missing
+
+
+@attrs.frozen
+class ChannelMissing(Missing):
+    channel_id: str
+
+    def __str__(self) -> str:
+        return f"there is no channel {self.channel_id}"
+
+
+@attrs.frozen
+class UserMissing(Missing):
+    user_id: str
+
+    def __str__(self) -> str:
+        return f"there is no user {self.user_id}"
+
+
+# Conflict
+
+
+@attrs.frozen
+class LeaseLost(Conflict):
+    """The lease named is not held (any more) by the caller; another process may be writing."""
+
+    name: str
+    fencing: int
+
+    def __str__(self) -> str:
+        return f"lease {self.name} is not held under fencing token {self.fencing}"
+
+
+@attrs.frozen
+class StaleWrite(Conflict):
+    expected: int
+    actual: int
+
+    def __str__(self) -> str:
+        return f"storage is at revision {self.actual}, not {self.expected}"
+
+
+@attrs.frozen
+class StaleCheckpoint(Conflict):
+    """A checkpoint covers less than the stored one, or more than was ever committed."""
+
+    through: int
+    stored: int
+    latest: int
+
+    def __str__(self) -> str:
+        return f"a checkpoint through {self.through} fits neither the stored {self.stored} nor the latest {self.latest}"
+
+
+@attrs.frozen
+class ChannelExists(Conflict):
+    channel_id: str
+
+    def __str__(self) -> str:
+        return f"channel {self.channel_id} exists already"
+
+
+@attrs.frozen
+class ChannelArchived(Conflict):
+    channel_id: str
+
+    def __str__(self) -> str:
+        return f"channel {self.channel_id} is archived"
+
+
+@attrs.frozen
+class TitleTaken(Conflict):
+    title: str
+
+    def __str__(self) -> str:
+        return "another document of this repository has that title"
+
+
+@attrs.frozen
+class ParentUnfit(Conflict):
+    """The parent is in another repository, or is itself a child."""
+
+    parent_id: str
+
+    def __str__(self) -> str:
+        return f"channel {self.parent_id} cannot be the parent of this one"
+
+
+@attrs.frozen
+class EventRepeated(Conflict):
+    channel_id: str
+    event_id: str
+
+    def __str__(self) -> str:
+        return f"channel {self.channel_id} has an event {self.event_id} already"
+
+
+@attrs.frozen
+class StalePlan(Conflict):
+    """The document moved on since it was read."""
+
+    expected: int
+    actual: int
+
+    def __str__(self) -> str:
+        return f"the document is at plan revision {self.actual}, not {self.expected}"
+
+
+@attrs.frozen
+class IdempotencyConflict(Conflict):
+    """The idempotency key was used before, with another request."""
+
+    key: str
+
+    def __str__(self) -> str:
+        return "this idempotency key belongs to another request"
+
+
+@attrs.frozen
+class ProjectionProtected(Conflict):
+    """A rewrite would change, add or drop a block that is the projection of a record."""
+
+    def __str__(self) -> str:
+        return "Questionnaire, Decision and Research blocks must stay as they are"
+
+
+# Invalid
+
+
+@attrs.frozen
+class InvalidField(Invalid):
+    field: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.field} {self.reason}"
+
+
+@attrs.frozen(kw_only=True)
+class SourceIssue:
+    """
+    One thing a source may not contain. ``code`` is of domain spec §2.6, ``path`` like ``root > Tabs[0] > Tab[1]``.
+
+    The message names kinds, counts and limits, never prose, so it may be logged. ``offset`` is a string index.
+    """
+
+    code: str
+    message: str
+    path: str = "root"
+    offset: int | None = None
+
+
+@attrs.frozen
+class SourceRefused(Invalid):
+    """A source from an agent that is no document; all its issues, in the order of the text."""
+
+    issues: tuple[SourceIssue, ...]
+
+    def __str__(self) -> str:
+        return f"the source has {len(self.issues)} issues: {', '.join(sorted({issue.code for issue in self.issues}))}"
+
+
+@attrs.frozen
+class UpdateMalformed(Invalid):
+    """The bytes are no update of the shared text, or their dependencies are missing (``incomplete``)."""
+
+    incomplete: bool = False
+
+    def __str__(self) -> str:
+        return "the update misses earlier ones" if self.incomplete else "the update cannot be read"
+
+
+@attrs.frozen
+class UpdateRefused(Invalid):
+    """The update can be read, but what it leads to is no valid document; ``reason`` is a code of the room."""
+
+    reason: str
+
+    def __str__(self) -> str:
+        return f"the update is refused: {self.reason}"
+
+
+# Unavailable
+
+
+class CommitRejected(Unavailable):
+    """Storage rolled the whole transaction back; a retry is safe."""
+
+
+@attrs.frozen
+class OutcomeUnknown(Unavailable):
+    """The connection went away while storage was committing, and the operation could not be looked up."""
+
+    channel_id: str
+    operation_id: str
+
+    def __str__(self) -> str:
+        return f"whether operation {self.operation_id} of channel {self.channel_id} was kept is not known"
+
+
+@attrs.frozen
+class StorageUnavailable(Unavailable):
+    """``cause`` names a kind of fault (a class, an SQLSTATE), never a statement, a value or an address."""
+
+    cause: str
+
+    def __str__(self) -> str:
+        return f"storage is unavailable ({self.cause})"
+
+
+@attrs.frozen
+class LeaseHeld(Unavailable):
+    """Another process holds the lease; ``holder`` is the name it gave."""
+
+    name: str
+    holder: str
+
+    def __str__(self) -> str:
+        return f"lease {self.name} is held by {self.holder}"
+
+
+class Closing(Unavailable):
+    """The process is draining and takes no more work."""
+
+    def __str__(self) -> str:
+        return "the server is closing"
+
+
+# Corrupt
+
+
+@attrs.frozen
+class CorruptRecord(Corrupt):
+    """``where`` names the record and, for a journal, the sequence; ``reason`` holds names and numbers only."""
+
+    where: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.reason}"

@@ -1,0 +1,172 @@
+"""Storage of channels: what they are called, where they are found, how they are listed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Protocol
+
+import attrs
+
+from chopin_core.channel import Channel, TitlePolicy
+from chopin_core.counters import Epoch
+from chopin_core.errors import InvalidField
+from chopin_core.ids import ChannelId, RepositoryId, UserId
+from chopin_core.people import Repository
+from chopin_core.sidecar import SidecarRecord
+from chopin_core.text import storable_field
+
+PAGE_LIMIT = 100
+
+
+@attrs.frozen(kw_only=True)
+class Initial:
+    """The document a channel is born with: its checkpoint at revision 0, covering sequence 0, and its sidecar."""
+
+    generation: str = attrs.field(validator=storable_field)
+    epoch: Epoch = attrs.field(validator=storable_field)
+    source: str = attrs.field(validator=storable_field)
+    source_hash: str = attrs.field(validator=storable_field)
+    document: bytes
+    sidecar: SidecarRecord
+
+
+@attrs.frozen(kw_only=True)
+class ChannelCreate:
+    """A channel to be created. The title is kept as given; trimming and bounds are the caller's."""
+
+    id: ChannelId = attrs.field(validator=storable_field)
+    repository: Repository
+    title: str = attrs.field(validator=storable_field)
+    created_by: UserId = attrs.field(validator=storable_field)
+    now: datetime
+    titles: TitlePolicy = TitlePolicy.REPEATABLE
+    parent_id: ChannelId | None = attrs.field(default=None, validator=storable_field)
+    initial: Initial | None = None
+
+    @parent_id.validator
+    def _named(self, attribute: attrs.Attribute[ChannelId | None], value: ChannelId | None) -> None:
+        if value == "":
+            raise InvalidField("parent_id", "is empty")
+
+
+@attrs.frozen(kw_only=True)
+class Changed:
+    """The channel after a rename, archive or restore; ``changed`` is False when it was exactly so before."""
+
+    channel: Channel
+    changed: bool
+
+
+@attrs.frozen(kw_only=True)
+class Cursor:
+    """The last row of a page: its sorting instant (updated for ``list``, created for ``scan``) and its id."""
+
+    at: datetime
+    id: ChannelId
+
+
+@attrs.frozen(kw_only=True)
+class Page:
+    """Channels in order, and the cursor of the last one if there are more."""
+
+    channels: tuple[Channel, ...]
+    next: Cursor | None
+
+
+class ChannelStore(Protocol):
+    """Channels by id, by address and by repository. None of these writes needs a lease."""
+
+    async def create(self, creation: ChannelCreate) -> Channel:
+        """
+        Keep a new channel at revision 0, with its canonical slug and, if given, its initial document.
+
+        Wholly or not at all. Activity and creation times are ``now``. An archived parent is accepted.
+
+        Raises, the first that applies:
+            ChannelMissing: there is no such parent.
+            ParentUnfit: the parent belongs to another repository, or is a child itself.
+            UserMissing: there is no such creator.
+            ChannelExists: the id is in use.
+            TitleTaken: under ``TitlePolicy.UNIQUE``, the repository has the title already, case aside.
+        """
+        ...
+
+    async def get(self, channel_id: ChannelId) -> Channel | None:
+        """The channel, archived or not, or None."""
+        ...
+
+    async def resolve(self, repository_id: RepositoryId, slug: str) -> Channel | None:
+        """
+        The channel whose slug this is or once was, archived or not, or None.
+
+        A slug is matched as given (see ``slug_of`` for what people type). A slug once given is never another channel's
+        while its owner exists.
+        """
+        ...
+
+    async def rename(
+        self, channel_id: ChannelId, title: str, *, now: datetime, titles: TitlePolicy = TitlePolicy.REPEATABLE
+    ) -> Changed:
+        """
+        Give the channel another title and the slug that belongs to it; the former slug stays an alias.
+
+        The same title again changes nothing. Going back to an earlier title gives back its slug. The activity time moves
+        by at least 1 ms; the storage revision does not move. An open document is renamed through its room instead, as a
+        commit.
+
+        Raises, the first that applies:
+            ChannelMissing: there is no such channel.
+            ChannelArchived: it is archived, whatever the title.
+            TitleTaken: under ``TitlePolicy.UNIQUE``, *another* channel of the repository has it, case aside.
+            InvalidField: the title holds NUL or an unpaired surrogate.
+        """
+        ...
+
+    async def archive(self, channel_id: ChannelId, *, now: datetime) -> Changed:
+        """
+        Put the channel away: it can be read, but no longer changed, and it keeps its title, slugs and children.
+
+        ``archived_at`` and the activity time become ``now``, at least 1 ms after the stored activity. An archived channel
+        is left as it is. No counter moves.
+
+        Raises:
+            ChannelMissing: there is no such channel.
+        """
+        ...
+
+    async def restore(self, channel_id: ChannelId, *, now: datetime) -> Changed:
+        """Undo :meth:`archive`, with the same promises."""
+        ...
+
+    async def list(
+        self,
+        repository_id: RepositoryId,
+        *,
+        limit: int = 50,
+        after: Cursor | None = None,
+        query: str = "",
+        include_archived: bool = False,
+    ) -> Page:
+        """
+        One page of the repository's catalogue, the latest activity first, then ids in code-point order.
+
+        ``limit`` is clamped to 1…100. ``query`` is a literal, case-insensitive part of title or description; empty means no
+        filter. Without ``include_archived`` neither an archived channel nor a child of an archived parent is shown. The
+        cursor is exclusive and keeps full precision, so no row is shown twice or left out while nothing changes.
+        """
+        ...
+
+    async def scan(
+        self,
+        repository_id: RepositoryId,
+        *,
+        limit: int = 50,
+        after: Cursor | None = None,
+        include_archived: bool = False,
+    ) -> Page:
+        """
+        One page in order of creation, the latest first, then ids in code-point order; stable under edits and renames.
+
+        ``limit`` as in :meth:`list`. Without ``include_archived`` a channel's own archive flag counts, not its parent's.
+        """
+        ...

@@ -1,0 +1,45 @@
+"""The stores that belong together, opened and closed as one."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from chopin_core.ports.channels import ChannelStore
+from chopin_core.ports.collaboration import CollaborationStore
+from chopin_core.ports.leases import LeaseStore
+from chopin_core.ports.users import UserStore
+
+
+class Storage(Protocol):
+    """
+    One database's worth of stores.
+
+    Values that a store returns or is given are independent of what it keeps: changing one changes nothing stored. Every
+    method may raise ``Unavailable`` besides what it names, and then nothing was half-done.
+    """
+
+    @property
+    def users(self) -> UserStore: ...
+
+    @property
+    def channels(self) -> ChannelStore: ...
+
+    @property
+    def collaboration(self) -> CollaborationStore: ...
+
+    @property
+    def leases(self) -> LeaseStore: ...
+
+    async def health(self) -> None:
+        """
+        Return if a short transaction works and the schema is the one this version was made for.
+
+        Raises:
+            Unavailable: storage does not answer.
+            CorruptRecord: an applied migration was changed, is unknown or is missing.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of every connection. Further calls raise ``Unavailable``."""
+        ...

@@ -1,0 +1,1 @@
+"""The MCP shell: Chopin for coding agents."""

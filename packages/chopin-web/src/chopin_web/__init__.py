@@ -1,0 +1,1 @@
+"""The web shell: HTTP, the document socket, the browser client and the command."""
