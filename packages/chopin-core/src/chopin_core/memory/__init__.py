@@ -1,1 +1,1 @@
-"""The in-memory adapter: for embedders' tests, for unit tests, and as the model that other adapters are compared with."""
+"""Every storage port in memory: for tests, and as the model that other adapters are compared with. Not for real documents."""

@@ -110,15 +110,15 @@ class ChannelStore(Protocol):
         """
         Give the channel another title and the slug that belongs to it; the former slug stays an alias.
 
-        The same title again changes nothing. Going back to an earlier title gives back its slug. The activity time moves
-        by at least 1 ms; the storage revision does not move. An open document is renamed through its room instead, as a
-        commit.
+        The same title again changes nothing, whatever the policy. Going back to an earlier title gives back its slug. The
+        activity time moves by at least 1 ms; the storage revision does not move. An open document is renamed through its
+        room instead, as a commit.
 
         Raises, the first that applies:
+            InvalidField: the title holds NUL or an unpaired surrogate.
             ChannelMissing: there is no such channel.
             ChannelArchived: it is archived, whatever the title.
             TitleTaken: under ``TitlePolicy.UNIQUE``, *another* channel of the repository has it, case aside.
-            InvalidField: the title holds NUL or an unpaired surrogate.
         """
         ...
 

@@ -187,7 +187,8 @@ class CollaborationStore(Protocol):
 
         An operation that was kept before is answered again with its original numbers and ``repeated``, whatever the
         payload: that comes before the checks of archive and revision, but after the lease. The activity time becomes the
-        later of the stored one and ``now``. The count of unanswered decisions follows the sidecar.
+        later of the stored one and ``now``. The count of unanswered decisions follows the sidecar. A title behaves as in
+        ``ChannelStore.rename``: the slug goes with it, and the same title again changes nothing.
 
         Raises, the first that applies:
             LeaseLost: the lease is not held.
@@ -222,6 +223,7 @@ class CollaborationStore(Protocol):
             LeaseLost: the lease is not held.
             ChannelMissing: there is no such channel.
             StaleWrite: the channel is not at ``checkpoint.revision``; nothing is replaced or dropped.
-            StaleCheckpoint: ``through`` lies beyond the latest sequence, or before the stored snapshot's.
+            StaleCheckpoint: ``through`` lies beyond the latest sequence, or before the stored snapshot's (0 without one);
+                or no sidecar was written yet, so that there is none to copy (a commit with an empty one is enough).
         """
         ...

@@ -7,17 +7,10 @@ from typing import Protocol
 
 import attrs
 
+from chopin_core.document.splice import Splice
+
 ROOT = "source"
 """The name of the one shared text in a document; browsers bind to it."""
-
-
-@attrs.frozen
-class Splice:
-    """``text[start:end]`` became ``insert``. Offsets are Python string indices; several are applied left to right."""
-
-    start: int
-    end: int
-    insert: str
 
 
 @attrs.frozen(kw_only=True)
@@ -49,13 +42,14 @@ class SharedText(Protocol):
 
         Raises:
             UpdateMalformed: the bytes cannot be read, or (``incomplete``) something they build on is missing, or they
-                touch anything but the text :data:`ROOT`.
+                touch anything but the text :data:`ROOT`, or they cut a character in two, or tell of a known character
+                something else.
         """
         ...
 
     def splice(self, splices: Sequence[Splice]) -> bytes:
         """
-        Edit the text here, in one transaction, and answer the update that does the same elsewhere.
+        Edit the text here, in one transaction, and answer the update that does the same elsewhere (empty for no edit).
 
         Raises:
             InvalidField: a range lies outside the text, or an insert holds an unpaired surrogate; nothing was changed.

@@ -14,7 +14,9 @@ class Storage(Protocol):
     """
     One database's worth of stores.
 
-    Values that a store returns or is given are independent of what it keeps: changing one changes nothing stored. Every
+    Values that a store returns or is given are independent of what it keeps: changing one changes nothing stored. Instants
+    come back in UTC, to the microsecond. An id, slug or query that no column could keep (see ``text.storable``) is like one
+    that was never stored, and a JSON value that is none (NaN, an infinity) raises ``InvalidField`` and leaves nothing. Every
     method may raise ``Unavailable`` besides what it names, and then nothing was half-done.
     """
 
@@ -41,5 +43,5 @@ class Storage(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of every connection. Further calls raise ``Unavailable``."""
+        """Let go of every connection. Further calls raise ``Unavailable``, save this one: closing again does nothing."""
         ...

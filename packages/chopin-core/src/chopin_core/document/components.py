@@ -1,0 +1,30 @@
+"""The components a document may use, and where each may stand. What their attributes must say is the dialect's business."""
+
+from __future__ import annotations
+
+from typing import Final
+
+FLOW: Final = frozenset(
+    {
+        "Answer",
+        "Callout",
+        "Columns",
+        "Decision",
+        "Image",
+        "Note",
+        "Option",
+        "Previous",
+        "Question",
+        "Questionnaire",
+        "Research",
+        "Tab",
+        "Tabs",
+    }
+)
+"""May stand on lines of their own."""
+
+TEXT: Final = frozenset({"Image", "Underline"})
+"""May stand among words."""
+
+PROJECTIONS: Final = frozenset({"Decision", "Questionnaire", "Research"})
+"""Show a record; only the server writes them."""

@@ -1,0 +1,120 @@
+"""What a replica has seen, and whether an update fits to it: nothing missing before it, no character cut in two."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import Final
+
+from chopin_core.engines.wire import Id, Run, Update
+from chopin_core.errors import UpdateMalformed
+
+_ASTRAL: Final = re.compile("[\U00010000-\U0010ffff]")
+
+
+class History:
+    """
+    Clocks count UTF-16 units, so an update can cut a character outside the Basic Multilingual Plane in two. Yjs then shows
+    two replacement characters; yrs (behind pycrdt and y-py) deletes a neighbour or shifts all later clocks, and the replicas
+    part for ever. Hence the clock of every second half is kept, and a cut there is refused.
+    """
+
+    def __init__(self) -> None:
+        self._clocks: dict[int, int] = {}
+        self._halves: dict[int, list[int]] = {}
+
+    def clock(self, client: int) -> int:
+        """How many UTF-16 units of that client are known."""
+        return self._clocks.get(client, 0)
+
+    def within(self, client: int, clock: int) -> int:
+        """
+        The clock, or the last known one where it lies ahead.
+
+        Raises:
+            UpdateMalformed: it cuts a character.
+        """
+        if _holds(self._halves.get(client, ()), clock):
+            raise UpdateMalformed()
+        return min(clock, self.clock(client))
+
+    def knows(self, character: Id) -> bool:
+        return character.clock < self._clocks.get(character.client, 0)
+
+    def check(self, update: Update) -> None:
+        """
+        Whether a replica with this history can take the update in, whole.
+
+        Raises:
+            UpdateMalformed: it builds on something that is missing (``incomplete``), or it cuts a character.
+        """
+        ends = self._ends(update)
+        for client, runs in update.runs.items():
+            seen = self._clocks.get(client, 0)
+            for run in runs:
+                if run.clock > seen:
+                    raise UpdateMalformed(incomplete=True)
+                seen = max(seen, run.end)
+                for neighbour in (run.left, run.right):
+                    if neighbour is not None and neighbour.clock >= ends.get(
+                        neighbour.client, self._clocks.get(neighbour.client, 0)
+                    ):
+                        raise UpdateMalformed(incomplete=True)
+        for client, ranges in update.deleted.items():
+            end = ends.get(client, self._clocks.get(client, 0))
+            if any(stop > end for _, stop in ranges):
+                raise UpdateMalformed(incomplete=True)
+        self._check_cuts(update)
+
+    def add(self, update: Update) -> None:
+        """Remember an update that was taken in whole."""
+        for client, halves in self._new_halves(update).items():
+            self._halves.setdefault(client, []).extend(halves)
+        self._clocks.update(self._ends(update))
+
+    def _ends(self, update: Update) -> dict[int, int]:
+        return {client: max(self._clocks.get(client, 0), runs[-1].end) for client, runs in update.runs.items() if runs}
+
+    def _new_halves(self, update: Update) -> dict[int, list[int]]:
+        new = {}
+        for client, runs in update.runs.items():
+            seen = self._clocks.get(client, 0)
+            halves = [half for run in runs if run.end > seen for half in second_halves(run) if half >= seen]
+            if halves:
+                new[client] = halves
+        return new
+
+    def _check_cuts(self, update: Update) -> None:
+        new = self._new_halves(update)
+        if not new and not self._halves:
+            return
+
+        def cut(client: int, clock: int) -> bool:
+            return _holds(self._halves.get(client, ()), clock) or _holds(new.get(client, ()), clock)
+
+        for client, runs in update.runs.items():
+            for run in runs:
+                if (
+                    cut(client, run.clock)
+                    or (run.left is not None and cut(run.left.client, run.left.clock + 1))
+                    or (run.right is not None and cut(run.right.client, run.right.clock))
+                ):
+                    raise UpdateMalformed()
+            if cut(client, self._clocks.get(client, 0)):
+                raise UpdateMalformed()
+        for client, ranges in update.deleted.items():
+            if any(cut(client, start) or cut(client, stop) for start, stop in ranges):
+                raise UpdateMalformed()
+
+
+def second_halves(run: Run) -> Iterator[int]:
+    """The clocks of the second halves of the run's characters outside the Basic Multilingual Plane."""
+    if run.text is not None and not run.text.isascii():
+        for earlier, match in enumerate(_ASTRAL.finditer(run.text)):
+            yield run.clock + match.start() + earlier + 1
+
+
+def _holds(ascending: list[int] | tuple[()], value: int) -> bool:
+    at = bisect_left(ascending, value)
+    return at < len(ascending) and ascending[at] == value

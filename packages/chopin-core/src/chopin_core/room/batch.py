@@ -1,0 +1,145 @@
+"""Deciding what becomes of the updates that arrived together; pure but for the shadow it decides on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import attrs
+
+from chopin_core.document.splice import Splice
+from chopin_core.errors import Invalid, UpdateMalformed, UpdateRefused
+from chopin_core.ports.documents import DocumentEngine, SharedText
+from chopin_core.room.member import Member
+
+Check = Callable[[str, Sequence[Splice], str], None]
+"""Raises ``UpdateRefused`` when the text after some splices is no valid document (architecture §4, "Valid batch")."""
+
+
+@attrs.frozen(kw_only=True)
+class Submission:
+    """An update as a member sent it; ``tag`` goes back with the acknowledgement."""
+
+    member: Member
+    id: str
+    update: bytes
+    tag: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Accepted:
+    """A submission and just what was new in it."""
+
+    submission: Submission
+    update: bytes
+
+
+@attrs.frozen(kw_only=True)
+class Refused:
+    submission: Submission
+    reason: str
+
+
+@attrs.frozen(kw_only=True)
+class Decision:
+    """
+    What is to become durable. ``accepted`` brought something new; ``known`` only what the document has already, or gets
+    from an accepted one. ``update`` does all that is new at once and is empty when nothing is.
+    """
+
+    accepted: tuple[Accepted, ...]
+    known: tuple[Submission, ...]
+    refused: tuple[Refused, ...]
+    update: bytes
+    text_changed: bool
+
+
+class Shadow:
+    """
+    A second replica that meets every update before the live one does.
+
+    A malformed update can damage a replica while it is refused (architecture §4). Here that costs a shadow, which is made
+    again from the live document, and nobody but the sender notices.
+    """
+
+    def __init__(self, engine: DocumentEngine, live: SharedText, check: Check) -> None:
+        self._engine = engine
+        self._check = check
+        self._replica = engine.load([live.update()])
+
+    @property
+    def text(self) -> str:
+        return self._replica.text
+
+    def decide(self, live: SharedText, submissions: Sequence[Submission]) -> Decision:
+        """
+        Try the updates one after the other, each on what the ones before it led to.
+
+        The shadow must be level with ``live``; afterwards it is ahead of it by ``Decision.update``.
+        """
+        accepted: list[Accepted] = []
+        known: list[Submission] = []
+        refused: list[Refused] = []
+        before = self._replica.text
+        for submission in submissions:
+            text = self._replica.text
+            try:
+                applied = self._replica.apply(submission.update)
+                if applied.splices:
+                    self._check(text, applied.splices, self._replica.text)
+            except Invalid as error:
+                refused.append(Refused(submission=submission, reason=reason_of(error)))
+                self._replica = self._engine.load([live.update(), *(item.update for item in accepted)])
+                continue
+            if applied.update:
+                accepted.append(Accepted(submission=submission, update=applied.update))
+            else:
+                known.append(submission)
+        return Decision(
+            accepted=tuple(accepted),
+            known=tuple(known),
+            refused=tuple(refused),
+            update=self._merged([item.update for item in accepted]),
+            text_changed=self._replica.text != before,
+        )
+
+    def edit(self, live: SharedText, splices: Sequence[Splice]) -> bytes:
+        """
+        Edit the text as the server's own doing; the update that does it.
+
+        Raises:
+            UpdateRefused: the outcome is no valid document; the shadow is as before.
+        """
+        before = self._replica.text
+        update = self._replica.splice(splices)
+        try:
+            self._check(before, splices, self._replica.text)
+        except Invalid:
+            self.level_with(live)
+            raise
+        return update
+
+    def level_with(self, live: SharedText) -> None:
+        """Start over from the live document."""
+        self._replica = self._engine.load([live.update()])
+
+    def _merged(self, parts: Sequence[bytes]) -> bytes:
+        match len(parts):
+            case 0:
+                return b""
+            case 1:
+                return parts[0]
+            case _:
+                return self._engine.merge(parts)
+
+
+def reason_of(error: Invalid) -> str:
+    """A code for the log and the sender; never text from a document."""
+    match error:
+        case UpdateRefused(reason=reason):
+            return reason
+        case UpdateMalformed(incomplete=True):
+            return "incomplete"
+        case UpdateMalformed():
+            return "malformed"
+        case _:
+            return "invalid"

@@ -1,0 +1,147 @@
+"""How the adapter reaches its database: a pool for most work, and sessions of their own for what must not wait for it."""
+
+from __future__ import annotations
+
+import secrets
+import select
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, Final, TypeAlias
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from sqlalchemy import event
+from sqlalchemy.exc import DisconnectionError
+from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
+
+from chopin_core.errors import ChopinError, InvalidField, StorageUnavailable
+from chopin_storage_pg.faults import translated
+
+DriverConnection: TypeAlias = psycopg.AsyncConnection[tuple[Any, ...]]
+
+POOL_SIZE: Final = 10
+CONNECT_SECONDS: Final = 10
+
+_KEEPALIVE: Final = {
+    "keepalives": "1",
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "20000",
+}
+"""A server whose host or network vanished is noticed in half a minute; the system's defaults take hours."""
+
+_LIMITS: Final = "SELECT set_config('idle_in_transaction_session_timeout', %s, false), set_config('lock_timeout', %s, false)"
+"""
+The mirror image: when *our* host vanishes in the middle of a transaction, PostgreSQL ends it soon. It may hold the lease's
+row, and a successor's takeover waits for that.
+"""
+
+
+def connection_parameters(url: str) -> str:
+    """
+    A ``postgres://`` or ``postgresql://`` URL as the driver takes it.
+
+    Raises:
+        InvalidField: it is anything else. The URL is not repeated: it holds a password.
+    """
+    if not url.startswith(("postgres://", "postgresql://")):
+        raise InvalidField("DATABASE_URL", "is not a postgres:// or postgresql:// URL")
+    try:
+        given = conninfo_to_dict(url)
+        return make_conninfo(**{**_KEEPALIVE, "connect_timeout": CONNECT_SECONDS, **given})
+    except (psycopg.ProgrammingError, UnicodeEncodeError):
+        raise InvalidField("DATABASE_URL", "cannot be read as a URL") from None
+
+
+class Connections:
+    """All connections to one database. No representation of it, or of what it holds, knows an address or a password."""
+
+    def __init__(self, url: str) -> None:
+        self._parameters = connection_parameters(url)
+        self._engine = create_async_engine(
+            "postgresql+psycopg://",
+            async_creator=self.connect,
+            pool_size=POOL_SIZE,
+            max_overflow=0,
+            pool_timeout=CONNECT_SECONDS,
+            isolation_level="READ COMMITTED",
+            use_native_hstore=False,
+            hide_parameters=True,
+        )
+        event.listen(self._engine.sync_engine, "checkout", _refuse_dead)
+        self._single = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._reading = self._engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        self._closed = False
+
+    def begin(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """A READ COMMITTED transaction: kept if the block ends well, else as if it had never been."""
+        self._refuse_closed()
+        return self._engine.begin()
+
+    @asynccontextmanager
+    async def writing(self, constraints: Mapping[str, ChopinError] | None = None) -> AsyncIterator[AsyncConnection]:
+        """:meth:`begin`, and the driver's errors become ours."""
+        with translated(constraints):
+            async with self.begin() as connection:
+                yield connection
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncConnection]:
+        """A transaction in which every statement sees the database as it was at the first, and none may write."""
+        self._refuse_closed()
+        with translated():
+            async with self._reading.begin() as connection:
+                yield connection
+
+    @asynccontextmanager
+    async def single(self) -> AsyncIterator[AsyncConnection]:
+        """Each statement is a transaction of its own, without round trips to begin and end one."""
+        self._refuse_closed()
+        with translated():
+            async with self._single.connect() as connection:
+                yield connection
+
+    async def connect(self) -> DriverConnection:
+        """A new session outside the pool, known to the server by a name of its own (:func:`session_name`)."""
+        self._refuse_closed()
+        name = f"chopin {secrets.token_hex(8)}"
+        connection = await psycopg.AsyncConnection.connect(self._parameters, application_name=name, autocommit=True)
+        try:
+            await connection.execute(_LIMITS, ("10s", "20s"))
+            await connection.set_autocommit(False)
+        except BaseException:
+            await connection.close()
+            raise
+        return connection
+
+    async def close(self) -> None:
+        self._closed = True
+        await self._engine.dispose()
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise StorageUnavailable("Closed")
+
+
+def session_name(connection: DriverConnection) -> str:
+    """The name by which the server knows a session, to find it again when the connection is lost."""
+    return connection.info.parameter_status("application_name") or ""
+
+
+def hung_up(connection: DriverConnection) -> bool:
+    """
+    Whether the server ended an idle session, without asking it.
+
+    An idle session has nothing to say, so anything to read is its farewell (or a notice, and then a new one does no harm).
+    """
+    if connection.closed:
+        return True
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def _refuse_dead(connection: Any, record: object, proxy: object) -> None:
+    if hung_up(connection.driver_connection):
+        raise DisconnectionError

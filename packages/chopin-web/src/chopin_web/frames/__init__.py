@@ -1,0 +1,1 @@
+"""The frames of the document socket: text on the wire, values inside."""

@@ -1,0 +1,48 @@
+"""The ``plan:*`` frames: the document itself (protocol spec §4)."""
+
+from __future__ import annotations
+
+from chopin_core.room.events import Acknowledged, CursorsMoved, Reset, Updated
+from chopin_core.room.limits import LARGEST_UPDATE
+from chopin_core.room.room import Opening
+from chopin_web.frames.envelope import compose, encoded
+
+LIMITS = {"source": 262_144, "update": LARGEST_UPDATE, "depth": 20}
+
+
+def opened(opening: Opening, rid: str | None) -> str:
+    return compose(
+        "plan:open",
+        rid=rid,
+        epoch=opening.epoch,
+        seq=opening.sequence,
+        update=encoded(opening.update),
+        awareness=encoded(opening.cursors) if opening.cursors else None,
+        revision=opening.revision,
+        anchors=[],
+        threads=[],
+        limits=LIMITS,
+    )
+
+
+def acknowledged(event: Acknowledged) -> str:
+    return compose("plan:ack", rid=event.tag, epoch=event.epoch, id=event.id, seq=event.sequence)
+
+
+def updated(event: Updated) -> str:
+    return compose(
+        "plan:update",
+        epoch=event.epoch,
+        update=encoded(event.update),
+        seq=event.sequence,
+        sender=event.sender,
+        agent=True if event.agent else None,
+    )
+
+
+def cursors_moved(event: CursorsMoved) -> str:
+    return compose("plan:awareness", epoch=event.epoch, update=encoded(event.update), sender=event.sender)
+
+
+def reset(event: Reset) -> str:
+    return compose("plan:reset", epoch=event.epoch, reason=event.reason.value)

@@ -1,0 +1,240 @@
+"""The whole shell on a real server and the in-memory storage, and the people who use it."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import itertools
+import json
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import attrs
+import httpx
+import uvicorn
+import websockets
+from starlette.types import ASGIApp
+
+from chopin_core.documents import Documents
+from chopin_core.document.splice import Splice
+from chopin_core.engines.pycrdt import PycrdtEngine
+from chopin_core.errors import StorageUnavailable
+from chopin_core.ids import RepositoryId, UserId, UuidV7
+from chopin_core.memory.storage import MemoryStorage
+from chopin_core.people import Person, Repository, RepositoryAccess, Role
+from chopin_core.ports.documents import SharedText
+from chopin_core.ports.leases import WRITER
+from chopin_core.room.history import Clerk
+from chopin_core.room.rooms import Rooms
+from chopin_core.room.timings import Timings
+from chopin_web.app import create_app
+from chopin_web.hypercorn_server import serve_on_hypercorn
+from chopin_web.serving import listen
+
+COOKIE = "chopin_session"
+ENGINE = Repository(id=RepositoryId("R_engine"), owner="ada", name="engine")
+FOREIGN = Repository(id=RepositoryId("R_foreign"), owner="eve", name="secret")
+
+
+class Register:
+    """An authority that knows who may do what from a table that a test can change."""
+
+    def __init__(self) -> None:
+        self.roles: dict[tuple[str, RepositoryId], Role] = {
+            ("ada", ENGINE.id): Role.ADMIN,
+            ("ben", ENGINE.id): Role.PUSH,
+            ("rita", ENGINE.id): Role.PULL,
+            ("eve", FOREIGN.id): Role.ADMIN,
+        }
+        self.signed_in = {"ada", "ben", "rita", "eve"}
+        self.outage = False
+
+    async def session(self, secret: str) -> Person | None:
+        self._answers()
+        return Person(id=UserId(f"test:{secret}"), login=secret) if secret in self.signed_in else None
+
+    async def bearer(self, token: str) -> Person | None:
+        return await self.session(token)
+
+    async def repositories(self, person: Person) -> tuple[RepositoryAccess, ...]:
+        seen = [await self.access(person, repository) for repository in (ENGINE, FOREIGN)]
+        return tuple(access for access in seen if access is not None)
+
+    async def locate(self, person: Person, owner: str, name: str) -> RepositoryAccess | None:
+        for repository in (ENGINE, FOREIGN):
+            if (repository.owner, repository.name) == (owner.lower(), name.lower()):
+                return await self.access(person, repository)
+        return None
+
+    async def access(self, person: Person, repository: Repository) -> RepositoryAccess | None:
+        self._answers()
+        role = self.roles.get((person.login, repository.id))
+        if role is None:
+            return None
+        return RepositoryAccess(repository=repository, role=role, private=True, url="", default_branch="main")
+
+    def _answers(self) -> None:
+        if self.outage:
+            raise StorageUnavailable("outage of the test")
+
+
+@attrs.define
+class Browser:
+    """One document socket, with a replica that follows it."""
+
+    wire: websockets.ClientConnection
+    frames: list[dict[str, Any]] = attrs.field(factory=list)
+    replica: SharedText = attrs.field(factory=lambda: PycrdtEngine().new())
+    epoch: str = ""
+    _numbers: itertools.count[int] = attrs.field(factory=itertools.count)
+
+    async def send(self, kind: str, **fields: Any) -> str:
+        rid = f"r{next(self._numbers)}"
+        await self.wire.send(json.dumps({"kind": kind, "ts": 0, "rid": rid, **fields}))
+        return rid
+
+    async def next(self, kind: str, **expected: Any) -> dict[str, Any]:
+        """The next frame of that kind with these fields; others are kept in ``frames`` on the way."""
+        async with asyncio.timeout(5):
+            while True:
+                frame = json.loads(await self.wire.recv())
+                self.frames.append(frame)
+                if frame["kind"] == "plan:update":
+                    self.replica.apply(base64.b64decode(frame["update"]))
+                if frame["kind"] == kind and all(frame.get(name) == value for name, value in expected.items()):
+                    return frame
+
+    async def open(self) -> dict[str, Any]:
+        rid = await self.send("plan:open")
+        reply = await self.next("plan:open", rid=rid)
+        self.replica = PycrdtEngine().load([base64.b64decode(reply["update"])])
+        self.epoch = reply["epoch"]
+        return reply
+
+    async def type_in(self, text: str, at: int = 0) -> str:
+        update = self.replica.splice([Splice(at, at, text)])
+        return await self.submit(update)
+
+    async def submit(self, update: bytes | str, **fields: Any) -> str:
+        encoded = update if isinstance(update, str) else base64.b64encode(update).decode()
+        sent = {"epoch": self.epoch, "id": f"u{next(self._numbers)}", "update": encoded, **fields}
+        return await self.send("plan:update", **sent)
+
+    async def closed(self) -> int | None:
+        """The code the server closes with; what arrives before it is kept."""
+        async with asyncio.timeout(5):
+            try:
+                while True:
+                    self.frames.append(json.loads(await self.wire.recv()))
+            except websockets.ConnectionClosed:
+                return self.wire.close_code
+
+
+@attrs.frozen(kw_only=True)
+class Site:
+    origin: str
+    storage: MemoryStorage
+    rooms: Rooms
+    documents: Documents
+    register: Register
+    fatal: list[BaseException]
+
+    def person(self, name: str | None, **headers: str) -> httpx.AsyncClient:
+        """A browser without a page: its cookie, and the Origin that its pages would send."""
+        cookies = {} if name is None else {COOKIE: name}
+        return httpx.AsyncClient(base_url=self.origin, cookies=cookies, headers={"origin": self.origin, **headers})
+
+    async def document(self, title: str = "Notes") -> str:
+        async with self.person("ada") as ada:
+            made = await ada.post("/api/repositories/ada/engine/channels", json={"title": title})
+        assert made.status_code == 201, made.text
+        return str(made.json()["channel"]["id"])
+
+    def dial(self, name: str | None, channel: str, **options: Any) -> websockets.connect:
+        headers = {} if name is None else {"Cookie": f"{COOKIE}={name}"}
+        return websockets.connect(
+            f"{self.origin.replace('http', 'ws')}/ws?channel={channel}",
+            origin=options.pop("origin", self.origin),
+            additional_headers=headers,
+            **options,
+        )
+
+    @asynccontextmanager
+    async def browser(self, name: str, channel: str, **options: Any) -> AsyncIterator[Browser]:
+        async with self.dial(name, channel, **options) as wire:
+            browser = Browser(wire=wire)
+            await browser.next("session:hello")
+            yield browser
+
+    async def refused(self, name: str | None, channel: str, **options: Any) -> int:
+        """The HTTP status with which an upgrade is refused."""
+        try:
+            async with self.dial(name, channel, **options):
+                return 101
+        except websockets.InvalidStatus as refusal:
+            return refusal.response.status_code
+
+
+@asynccontextmanager
+async def on_hypercorn(app: ASGIApp, listener: socket.socket) -> AsyncIterator[None]:
+    closing = asyncio.Event()
+    task = asyncio.create_task(serve_on_hypercorn(app, listener, closing))
+    try:
+        yield
+    finally:
+        closing.set()
+        await task
+
+
+@asynccontextmanager
+async def on_uvicorn(app: ASGIApp, listener: socket.socket) -> AsyncIterator[None]:
+    config = uvicorn.Config(app, log_level="warning", lifespan="off", ws="websockets-sansio", timeout_graceful_shutdown=2)
+    server = uvicorn.Server(config)
+    task = asyncio.create_task(server._serve([listener]))  # without the signal handlers that serve() would install
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await task
+
+
+SERVERS: dict[str, Callable[[ASGIApp, socket.socket], AbstractAsyncContextManager[None]]] = {
+    "hypercorn": on_hypercorn,
+    "uvicorn": on_uvicorn,
+}
+
+
+@asynccontextmanager
+async def running_site(
+    server: str = "hypercorn", ready: Callable[[], Awaitable[None]] | None = None, timings: Timings | None = None
+) -> AsyncIterator[Site]:
+    storage, register, fatal = MemoryStorage(), Register(), list[BaseException]()
+    lease = await storage.leases.acquire(WRITER, "test", timedelta(minutes=5))
+    assert lease is not None
+    engine, new_id = PycrdtEngine(), UuidV7()
+
+    def now() -> datetime:
+        return datetime.now(UTC)
+
+    clerk = Clerk(store=storage.collaboration, lease=lambda: lease, now=now, new_id=new_id)
+    rooms = Rooms(storage=storage, engine=engine, clerk=clerk, fatal=fatal.append, timings=timings)
+    documents = Documents(storage=storage, rooms=rooms, engine=engine, now=now, new_id=new_id)
+    with listen("127.0.0.1", 0) as listener:
+        origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        app = create_app(
+            documents=documents,
+            rooms=rooms,
+            authority=register,
+            origin=origin,
+            cookie=COOKIE,
+            mode="test",
+            ready=ready or storage.health,
+        )
+        async with SERVERS[server](app, listener):
+            yield Site(
+                origin=origin, storage=storage, rooms=rooms, documents=documents, register=register, fatal=fatal
+            )
+            await rooms.close()
