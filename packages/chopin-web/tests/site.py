@@ -18,8 +18,8 @@ import uvicorn
 import websockets
 from starlette.types import ASGIApp
 
-from chopin_core.documents import Documents
 from chopin_core.document.splice import Splice
+from chopin_core.documents import Documents
 from chopin_core.engines.pycrdt import PycrdtEngine
 from chopin_core.errors import StorageUnavailable
 from chopin_core.ids import RepositoryId, UserId, UuidV7
@@ -100,7 +100,7 @@ class Browser:
         """The next frame of that kind with these fields; others are kept in ``frames`` on the way."""
         async with asyncio.timeout(5):
             while True:
-                frame = json.loads(await self.wire.recv())
+                frame: dict[str, Any] = json.loads(await self.wire.recv())
                 self.frames.append(frame)
                 if frame["kind"] == "plan:update":
                     self.replica.apply(base64.b64decode(frame["update"]))
@@ -234,7 +234,5 @@ async def running_site(
             ready=ready or storage.health,
         )
         async with SERVERS[server](app, listener):
-            yield Site(
-                origin=origin, storage=storage, rooms=rooms, documents=documents, register=register, fatal=fatal
-            )
+            yield Site(origin=origin, storage=storage, rooms=rooms, documents=documents, register=register, fatal=fatal)
             await rooms.close()

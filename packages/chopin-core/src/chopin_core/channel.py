@@ -93,10 +93,9 @@ def slug_of(title: str) -> str:
     Also applied to what somebody typed into the address bar, so that close variants of an address still find it. Source:
     protocol spec §10.3.
     """
-    words = "".join(
-        character if unicodedata.category(character)[0] in "LNM" else "-"
-        for character in unicodedata.normalize("NFKC", title).lower()
-    )
+    # Normalised twice: a small letter may join with its mark where the capital could not.
+    lowered = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", title).lower())
+    words = "".join(character if unicodedata.category(character)[0] in "LNM" else "-" for character in lowered)
     slug = re.sub("-+", "-", words).strip("-") or "document"
     return slug[:SLUG_LENGTH].rstrip("-")
 

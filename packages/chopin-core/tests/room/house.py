@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TypeVar
 
 import attrs
@@ -12,12 +12,12 @@ import pytest
 from chopin_core.channel import Channel
 from chopin_core.documents import Documents
 from chopin_core.engines.pycrdt import PycrdtEngine
-from chopin_core.ids import ChannelId, RepositoryId, UserId, UuidV7, channel_id
+from chopin_core.ids import RepositoryId, UserId, UuidV7, channel_id
 from chopin_core.memory.storage import MemoryStorage
 from chopin_core.people import Person, Repository
 from chopin_core.ports.channels import ChannelCreate
 from chopin_core.ports.documents import SharedText
-from chopin_core.ports.leases import WRITER, Lease
+from chopin_core.ports.leases import Lease
 from chopin_core.room.events import Acknowledged, MemberView, Reset, RoomEvent, Updated
 from chopin_core.room.history import Clerk
 from chopin_core.room.room import Room
@@ -77,9 +77,7 @@ class House:
     async def channel(self, name: str = "notes") -> Channel:
         await self.storage.users.put(ADA, now=NOW)
         return await self.storage.channels.create(
-            ChannelCreate(
-                id=channel_id(REPOSITORY.id, name), repository=REPOSITORY, title=name, created_by=ADA.id, now=NOW
-            )
+            ChannelCreate(id=channel_id(REPOSITORY.id, name), repository=REPOSITORY, title=name, created_by=ADA.id, now=NOW)
         )
 
     def second(self, timings: Timings | None = None) -> House:

@@ -84,9 +84,7 @@ async def test_nothing_is_acknowledged_or_shown_before_it_is_durable(
         assert (await stored(house, channel)).updates
 
 
-async def test_what_was_acknowledged_is_there_after_a_restart_without_a_checkpoint(
-    house: House, channel: ChannelId
-) -> None:
+async def test_what_was_acknowledged_is_there_after_a_restart_without_a_checkpoint(house: House, channel: ChannelId) -> None:
     async with house.rooms.hold(channel) as room:
         ada = Listener("ada")
         ada.enter(room)
@@ -96,9 +94,7 @@ async def test_what_was_acknowledged_is_there_after_a_restart_without_a_checkpoi
         assert await text_after_restart(house, channel) == ada.replica.text
 
 
-async def test_updates_that_arrive_together_become_one_commit_at_one_sequence(
-    house: House, channel: ChannelId
-) -> None:
+async def test_updates_that_arrive_together_become_one_commit_at_one_sequence(house: House, channel: ChannelId) -> None:
     async with house.rooms.hold(channel) as room:
         ada, ben, eve = Listener("ada"), Listener("ben"), Listener("eve")
         for member in (ada, ben, eve):
@@ -114,9 +110,7 @@ async def test_updates_that_arrive_together_become_one_commit_at_one_sequence(
         assert room.view().sidecar.counters.plan == 1
 
 
-async def test_an_update_that_says_nothing_new_is_acknowledged_without_a_commit(
-    house: House, channel: ChannelId
-) -> None:
+async def test_an_update_that_says_nothing_new_is_acknowledged_without_a_commit(house: House, channel: ChannelId) -> None:
     async with house.rooms.hold(channel) as room:
         ada = Listener("ada")
         ada.enter(room)
@@ -169,7 +163,9 @@ async def test_a_control_character_is_refused_and_nothing_of_its_update_stays(
 
 
 async def test_a_browser_cannot_change_a_protected_block(house: House, channel: ChannelId) -> None:
-    block = '<Decision id="01J00000000000000000000000" quote="q" by="ada" at="now">\n<Note by="ada" text="yes" />\n</Decision>\n'
+    block = (
+        '<Decision id="01J00000000000000000000000" quote="q" by="ada" at="now">\n<Note by="ada" text="yes" />\n</Decision>\n'
+    )
     async with house.rooms.hold(channel) as room:
         mallory = Listener("mallory")
         mallory.enter(room)
@@ -297,9 +293,10 @@ async def test_the_journal_is_folded_a_moment_after_the_last_commit(house: House
         ada.enter(room)
         await type_in(room, ada, 0, "# Title")
         await until(lambda: bool(ada.acknowledged))
-        async with asyncio.timeout(5):
-            while (await stored(house, channel)).updates:
-                await asyncio.sleep(0.005)
+        for _ in range(1000):
+            if not (await stored(house, channel)).updates:
+                break
+            await asyncio.sleep(0.005)
         snapshot = (await stored(house, channel)).snapshot
         assert snapshot is not None
         assert snapshot.source == "# Title\n"

@@ -13,6 +13,7 @@ from chopin_core.ids import ChannelId
 from chopin_core.ports.collaboration import StoredChannel
 from chopin_core.room.events import RoomClosed
 from chopin_core.room.room import Edit, Room
+from chopin_core.room.timings import Timings
 
 from .house import House, Listener, put_in_place
 
@@ -63,6 +64,7 @@ async def test_opening_while_the_room_is_put_away_waits_for_a_fresh_one(
 ) -> None:
     gate, started = asyncio.Event(), asyncio.Event()
     checkpoint = house.storage.collaboration.checkpoint
+    house = house.second(Timings(grouping=0.001, checkpoint=60, eviction=0.01))
 
     async def held(*words: object, **named: object) -> None:
         started.set()
@@ -83,8 +85,10 @@ async def test_opening_while_the_room_is_put_away_waits_for_a_fresh_one(
     reopened = asyncio.create_task(reopen())
     await asyncio.sleep(0.05)
     gate.set()
-    room, text = await reopened
+    second, text = await reopened
+    assert second is not first
     assert text == "new old"
+    await house.rooms.close()
 
 
 async def test_a_failed_load_is_not_remembered_and_never_an_empty_document(
@@ -137,9 +141,7 @@ async def test_a_corrupt_journal_row_is_named_and_hurts_no_other_channel(
         await second.rooms.close()
 
 
-async def test_draining_makes_what_was_taken_in_durable_and_tells_the_members(
-    house: House, channel: ChannelId
-) -> None:
+async def test_draining_makes_what_was_taken_in_durable_and_tells_the_members(house: House, channel: ChannelId) -> None:
     async with house.rooms.hold(channel) as room:
         ada = Listener("ada")
         ada.enter(room)

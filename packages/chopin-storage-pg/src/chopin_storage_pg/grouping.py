@@ -14,10 +14,11 @@ from typing import Any, Final
 
 import attrs
 
-from chopin_core.errors import ChopinError
+from chopin_core.errors import ChopinError, StorageUnavailable
 from chopin_core.ports.collaboration import Commit, CommitResult
 from chopin_core.ports.leases import Lease
 from chopin_storage_pg.commits import MANY, ONE, answer, arguments, lease_arguments
+from chopin_storage_pg.engine import DriverConnection
 from chopin_storage_pg.faults import ConnectionLost, translated
 from chopin_storage_pg.outcomes import Outcomes
 from chopin_storage_pg.sessions import OwnSession
@@ -91,7 +92,7 @@ class GroupedCommits:
         for other in self._waiting:
             if len(group) == LARGEST_GROUP:
                 break
-            fits = other.lease == mine.lease and size + other.size <= LARGEST_BYTES
+            fits = lease_arguments(other.lease) == lease_arguments(mine.lease) and size + other.size <= LARGEST_BYTES
             if fits and not other.settled and other.commit.channel_id not in group:
                 group[other.commit.channel_id] = other
                 size += other.size
@@ -110,7 +111,14 @@ class GroupedCommits:
 
     async def _keep(self, group: Sequence[_Waiting]) -> None:
         try:
-            rows = await self._call(group)
+            with translated():
+                connection = await self._session.connection()
+        except StorageUnavailable as fault:  # nothing was sent
+            for waiting in group:
+                waiting.fault = fault
+            return
+        try:
+            rows = await self._call(connection, group)
         except ConnectionLost:
             await self._look_up(group)
         except ChopinError as fault:
@@ -126,20 +134,18 @@ class GroupedCommits:
                 except ChopinError as refusal:
                     waiting.fault = refusal
 
-    async def _call(self, group: Sequence[_Waiting]) -> list[tuple[Any, ...]]:
+    async def _call(self, connection: DriverConnection, group: Sequence[_Waiting]) -> list[tuple[Any, ...]]:
         lease = lease_arguments(group[0].lease)
-        with translated():
-            connection = await self._session.connection()
         try:
             with translated(committing=True):
                 if len(group) == 1:
                     cursor = await connection.execute(ONE, (*lease, *group[0].arguments), prepare=True)
                 else:
-                    columns = [list(column) for column in zip(*(w.arguments for w in group), strict=True)]
+                    columns = [list(column) for column in zip(*(waiting.arguments for waiting in group), strict=True)]
                     cursor = await connection.execute(MANY, (*columns, *lease), prepare=True)
                 return await cursor.fetchall()
         except BaseException:
-            await self._session.settle()
+            await self._session.settle(connection)
             raise
 
     async def _look_up(self, group: Sequence[_Waiting]) -> None:

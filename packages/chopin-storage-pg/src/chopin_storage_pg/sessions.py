@@ -84,12 +84,12 @@ class OwnSession:
             self._connection, self._name = connection, session_name(connection)
         return self._connection
 
-    async def settle(self) -> None:
-        """After a statement was cut short: keep the connection if it came to rest, else count its session as lost."""
-        connection = self._connection
-        if connection is None or (not connection.closed and connection.pgconn.transaction_status == TransactionStatus.IDLE):
-            return
-        self.forget()
+    async def settle(self, connection: DriverConnection) -> None:
+        """After a statement on the connection was cut short: keep it if it came to rest, else count its session as lost."""
+        if connection is self._connection:
+            if not connection.closed and connection.pgconn.transaction_status == TransactionStatus.IDLE:
+                return
+            self.forget()
         await connection.close()
 
     def forget(self) -> None:

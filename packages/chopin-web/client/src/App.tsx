@@ -21,7 +21,8 @@ export function App() {
     case "loading":
       return <Opening what={null} />;
     case "failed":
-      if (session.refusal.status === 401) return <SignedOut github={signsInWithGitHub(session.refusal.body)} />;
+      if (session.refusal.status === 401)
+        return <SignedOut github={signsInWithGitHub(session.refusal.body)} retry={retry} />;
       return <Trouble refusal={session.refusal} retry={retry} />;
     case "ready":
       return pageFor(route, session.value);
@@ -40,14 +41,20 @@ function pageFor(route: Route, session: Session): ReactNode {
       const { owner, repository, slug } = route;
       return (
         <Suspense fallback={<Opening what="document" />}>
-          <DocumentPage key={`${owner}/${repository}/${slug}`} owner={owner} repository={repository} slug={slug} />
+          <DocumentPage
+            key={`${owner}/${repository}/${slug}`}
+            owner={owner}
+            repository={repository}
+            slug={slug}
+            session={session}
+          />
         </Suspense>
       );
     }
     case "channel":
       return (
         <Suspense fallback={<Opening what="document" />}>
-          <ChannelPage key={route.id} id={route.id} />
+          <ChannelPage key={route.id} id={route.id} session={session} />
         </Suspense>
       );
     case "unknown":

@@ -68,9 +68,7 @@ class LocalMode:
         click.echo("\n  Stop with Ctrl-C.\n")
 
 
-def _shell(
-    core: Core, authority: Authority, *, origin: str, cookie: str, mode: str, sign_in: LocalSignIn
-) -> Shell:
+def _shell(core: Core, authority: Authority, *, origin: str, cookie: str, mode: str, sign_in: LocalSignIn) -> Shell:
     mcp = create_mcp_app(documents=core.documents, authority=authority, origin=origin)
     app = create_app(
         documents=core.documents,
@@ -178,9 +176,7 @@ def serve(data: Path, repos: tuple[Path, ...]) -> None:
         directory = data.expanduser().absolute()
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         listener = listen(settings.host, settings.port)
-        mode = LocalMode(
-            secrets=keep_secrets(directory), repositories=_repositories(repos), origin=settings.origin
-        )
+        mode = LocalMode(secrets=keep_secrets(directory), repositories=_repositories(repos), origin=settings.origin)
         owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         sys.exit(asyncio.run(_serve(settings.database_url, owner, listener, mode)))
 

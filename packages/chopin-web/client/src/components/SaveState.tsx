@@ -1,6 +1,6 @@
 /** One word on whether what one sees is what the server keeps. */
 
-import { useSettled } from "../hooks/useSettled";
+import { useLingering } from "../hooks/useLingering";
 import type { Status } from "../sync/status";
 
 export type Word = "opening" | "saved" | "saving" | "reconnecting" | "offline" | "held";
@@ -26,11 +26,13 @@ export function wordFor({ replica, link, save }: Pick<Status, "replica" | "link"
 
 export function SaveState({ status }: { status: Status }) {
   const word = wordFor(status);
-  const calm = useSettled(word === "saved", CALM);
-  const shown = word === "saved" && !calm ? "saving" : word;
+  const busy = useLingering(word === "saving", CALM);
+  const shown = word === "saved" && busy ? "saving" : word;
+  // To somebody who can only read, nothing is saved.
+  const silent = shown === "saved" && !status.canEdit;
   return (
     <span className={`save save--${shown}`} data-testid="save-state" data-state={word}>
-      {WORDS[shown]}
+      {silent ? "" : WORDS[shown]}
     </span>
   );
 }

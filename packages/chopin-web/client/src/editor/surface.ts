@@ -12,6 +12,7 @@ import { type Access, access, setAccess } from "./access";
 import { cspNonce } from "./cspNonce";
 import { limits } from "./limits";
 import { markdown } from "./markdown";
+import { phrases } from "./phrases";
 import { withCollaboration } from "./withCollaboration";
 
 const HEADER_HEIGHT = 96;
@@ -34,8 +35,11 @@ export function openSurface(parent: HTMLElement, provider: Provider, refuse: (wh
     if (status.replica === null) return;
     const now = accessOf(status);
     if (status.replica !== shown) {
+      const first = shown === null;
       shown = status.replica;
       view.setState(stateFor(status.replica, now, provider, refuse, view.state));
+      // Whoever opens an empty document has come to write.
+      if (first && now === "write" && view.state.doc.length === 0) view.focus();
     } else if (now !== standing) {
       setAccess(view, now);
     }
@@ -80,6 +84,7 @@ function stateFor(
         return you === null ? null : { name: you.handle, colour: colourOf(you.handle) };
       }),
       markdown(),
+      phrases,
       search({ top: true }),
       highlightSelectionMatches(),
       dropCursor(),

@@ -1,6 +1,6 @@
 /** An open document: its header, the text, and what has to be said about either. */
 
-import { useCallback, useState } from "react";
+import { useCallback, useRef, useState } from "react";
 import { ConnectionNotice } from "../components/ConnectionNotice";
 import { DocumentHeader } from "../components/DocumentHeader";
 import { RefusalNotice } from "../components/RefusalNotice";
@@ -12,16 +12,23 @@ import { usePageTitle } from "../hooks/usePageTitle";
 import { documentPath } from "../routes";
 import type { Provider } from "../sync/provider";
 import type { OpenedChannel } from "../wire/channels";
+import type { Session } from "../wire/session";
 import { Opening } from "./Opening";
 import { AccessLost, NotFound, Rejected, SignedOut } from "./StatePage";
 import "../styles/document.css";
 
-export function OpenDocument({ opened }: { opened: OpenedChannel }) {
-  const provider = useDocument(opened.channel);
-  return provider === null ? <Opening what="document" /> : <Workspace provider={provider} opened={opened} />;
+export interface OpenDocumentProps {
+  opened: OpenedChannel;
+  session: Session;
 }
 
-function Workspace({ provider, opened }: { provider: Provider; opened: OpenedChannel }) {
+export function OpenDocument({ opened, session }: OpenDocumentProps) {
+  const provider = useDocument(opened.channel);
+  if (provider === null) return <Opening what="document" />;
+  return <Workspace provider={provider} opened={opened} session={session} />;
+}
+
+function Workspace({ provider, opened, session }: OpenDocumentProps & { provider: Provider }) {
   const status = useStatus(provider);
   const { owner, name: repository } = opened.repository;
   const { title, slug } = status.metadata ?? opened.channel;
@@ -29,7 +36,12 @@ function Workspace({ provider, opened }: { provider: Provider; opened: OpenedCha
   useCanonicalAddress(documentPath(owner, repository, slug));
 
   const [refusal, setRefusal] = useState<string | null>(null);
+  const editor = useRef<{ focus(): void }>(null);
   const refuse = useCallback((why: string) => setRefusal(why), []);
+  const goOn = () => {
+    setRefusal(null);
+    editor.current?.focus();
+  };
   const resume = useCallback(() => provider.resume(), [provider]);
 
   const unsent = <UnsentNotices provider={provider} status={status} />;
@@ -55,7 +67,7 @@ function Workspace({ provider, opened }: { provider: Provider; opened: OpenedCha
       );
     case "signed-out":
       return (
-        <SignedOut github={false} retry={resume}>
+        <SignedOut github={session.mode === "hosted"} inNewTab retry={resume}>
           {unsent}
         </SignedOut>
       );
@@ -67,12 +79,12 @@ function Workspace({ provider, opened }: { provider: Provider; opened: OpenedCha
             {status.replica === null ? (
               <p className="late quiet">Opening document…</p>
             ) : (
-              <Editor provider={provider} onRefusal={refuse} />
+              <Editor ref={editor} provider={provider} onRefusal={refuse} />
             )}
           </main>
           <div className="notices">
             {unsent}
-            <RefusalNotice message={refusal} dismiss={() => setRefusal(null)} />
+            <RefusalNotice message={refusal} dismiss={goOn} />
             <ConnectionNotice status={status} />
           </div>
         </div>

@@ -85,32 +85,34 @@ export function Trouble({ refusal, retry, project }: { refusal: Refusal; retry()
 
 export interface SignedOutProps {
   github: boolean;
-  /** Where signing in again in another tab is enough to go on here. */
-  retry?: (() => void) | undefined;
+  /** Go on here after signing in elsewhere. */
+  retry(): void;
+  /** This tab holds something that leaving it would lose. */
+  inNewTab?: boolean;
   children?: ReactNode;
 }
 
-export function SignedOut({ github, retry, children }: SignedOutProps) {
+export function SignedOut({ github, retry, inNewTab = false, children }: SignedOutProps) {
   const { pathname, search, hash } = window.location;
   const here = encodeURIComponent(pathname + search + hash);
   return (
     <StatePage
       title="You are signed out"
       actions={
-        (github || retry !== undefined) && (
-          <>
-            {github && (
-              <a className="button button--primary" href={`/auth/github?return_to=${here}`}>
-                Sign in with GitHub
-              </a>
-            )}
-            {retry !== undefined && (
-              <button type="button" className="button" onClick={retry}>
-                Try again
-              </button>
-            )}
-          </>
-        )
+        <>
+          {github && (
+            <a
+              className="button button--primary"
+              href={`/auth/github?return_to=${here}`}
+              {...(inNewTab && { target: "_blank", rel: "noreferrer" })}
+            >
+              Sign in with GitHub
+            </a>
+          )}
+          <button type="button" className="button" onClick={retry}>
+            Try again
+          </button>
+        </>
       }
     >
       {github ? (

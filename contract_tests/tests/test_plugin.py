@@ -1,0 +1,193 @@
+"""The suite runs on a stranger's adapter, and turns red whenever an adapter is broken, skips, or is spared a test."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+MINE = """
+from contextlib import asynccontextmanager, contextmanager
+from chopin_contract_tests.memory import MemoryDatabase
+
+class Mine:
+    name = "mine 1.0"
+
+    @asynccontextmanager
+    async def fresh(self):
+        yield MemoryDatabase()
+
+@contextmanager
+def open_adapter():
+    yield Mine()
+"""
+
+UNFENCED = """
+from contextlib import asynccontextmanager, contextmanager
+from chopin_contract_tests.memory import MemoryDatabase
+from chopin_core.memory import collaboration
+
+collaboration.fence = lambda tables, lease, now: None
+
+class Unfenced:
+    name = "unfenced"
+
+    @asynccontextmanager
+    async def fresh(self):
+        yield MemoryDatabase()
+
+@contextmanager
+def open_adapter():
+    yield Unfenced()
+"""
+
+SKIPPING = """
+import pytest
+
+def open_adapter():
+    pytest.skip("no server here")
+"""
+
+BROKEN = """
+def open_adapter():
+    raise OSError("no server here")
+"""
+
+MEMORY = "--adapter=chopin_contract_tests.memory:open_adapter"
+
+STRICT = ("-p", "no:cacheprovider", "-W", "error", "-W", "ignore::pytest.PytestDeprecationWarning")
+"""Warnings are errors, but for the one that pytest-asyncio gives wherever its loop scope is not configured."""
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """A stranger's folder, with nothing configured, importable for the runs made in it."""
+    monkeypatch.setenv("PYTHONPATH", str(pytester.path))
+    return pytester
+
+
+def suite(run: pytest.Pytester, *given: str) -> pytest.RunResult:
+    return run.runpytest_subprocess(*STRICT, "--pyargs", "chopin_contract_tests", *given)
+
+
+def test_a_strangers_adapter_is_run_by_its_place(run: pytest.Pytester) -> None:
+    run.makepyfile(mine=MINE)
+
+    result = suite(run, "--adapter=mine:open_adapter", "-k", "users or fence")
+
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.re_match_lines([r"=* storage contract =*", r"mine 1\.0: \d\d passed, 0 skipped"])
+
+
+def test_several_adapters_run_the_same_tests(run: pytest.Pytester) -> None:
+    run.makepyfile(mine=MINE)
+
+    result = suite(run, "--adapter=mine:open_adapter", MEMORY, "-k", "users")
+
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(["mine 1.0: 9 passed, 0 skipped", "memory: 9 passed, 0 skipped"])
+
+
+def test_memory_and_every_registered_adapter_run_by_default(run: pytest.Pytester) -> None:
+    run.makepyfile(mine=MINE)
+    metadata = run.mkdir("mine-1.0.dist-info")
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[chopin.contract_adapters]\nregistered = mine:open_adapter\n")
+
+    result = suite(run, "--collect-only", "-q", "-k", "unknown_person")
+
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines_random(
+        ["*test_an_unknown_person_is_none?memory?", "*test_an_unknown_person_is_none?registered?"]
+    )
+
+
+def test_an_adapter_that_is_spared_a_test_fails_the_run(run: pytest.Pytester) -> None:
+    run.makepyfile(mine=MINE)
+
+    result = suite(run, "--adapter=mine:open_adapter", MEMORY, "-k", "users and not (memory and unknown)")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(
+        ["mine 1.0: 9 passed, 0 skipped", "memory: 8 passed, 0 skipped", "FAILED: the adapters did not run the same number*"]
+    )
+
+
+def test_an_adapter_that_skips_fails_the_run(run: pytest.Pytester) -> None:
+    run.makepyfile(skipping=SKIPPING)
+
+    result = suite(run, "--adapter=skipping:open_adapter", "-k", "users")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["skipping:open_adapter: 0 passed, 9 skipped", "FAILED: a contract test was skipped"])
+
+
+@pytest.mark.parametrize("place", ["broken:open_adapter", "nowhere:open_adapter"])
+def test_an_adapter_that_cannot_be_opened_fails_the_run(run: pytest.Pytester, place: str) -> None:
+    run.makepyfile(broken=BROKEN)
+
+    result = suite(run, f"--adapter={place}", "-k", "unknown_person")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines([f"{place}: 0 passed, 0 skipped, 1 failed"])
+
+
+def test_a_broken_adapter_fails_the_run(run: pytest.Pytester) -> None:
+    run.makepyfile(unfenced=UNFENCED)
+
+    result = suite(run, "--adapter=unfenced:open_adapter", "-k", "fence")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert result.parseoutcomes()["failed"] > 20
+
+
+@pytest.mark.parametrize("place", ["mine.open_adapter", "mine:"])
+def test_a_place_that_is_none_is_a_usage_error(run: pytest.Pytester, place: str) -> None:
+    result = suite(run, f"--adapter={place}")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*--adapter {place}: expected MODULE:NAME"])
+
+
+def test_a_contract_test_that_avoids_the_adapters_stops_the_run(run: pytest.Pytester) -> None:
+    run.makeconftest(
+        """
+        from pathlib import Path
+        from chopin_contract_tests import plugin
+
+        plugin.SUITE = Path(__file__).parent
+        """
+    )
+    run.makepyfile("def test_nothing(): pass")
+
+    result = run.runpytest_subprocess(*STRICT)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*test_nothing does not run on the adapters, so it is no contract test"])
+
+
+def test_other_peoples_tests_do_not_notice_the_plugin(run: pytest.Pytester) -> None:
+    run.makepyfile(
+        """
+        import sys
+        import pytest
+
+        @pytest.fixture
+        def adapter(): return "theirs"
+
+        def test_theirs(adapter): assert adapter == "theirs"
+        def test_light(): assert "chopin_core" not in sys.modules
+        def test_no_fixture_leaks(request):
+            for name in ("database", "connect", "storage", "channel", "lease"):
+                with pytest.raises(pytest.FixtureLookupError):
+                    request.getfixturevalue(name)
+        @pytest.mark.skip(reason="theirs to skip")
+        def test_skipped(): ...
+        """
+    )
+
+    result = run.runpytest_subprocess(*STRICT)
+
+    assert result.ret == pytest.ExitCode.OK
+    result.assert_outcomes(passed=3, skipped=1)
+    assert "storage contract" not in result.stdout.str()

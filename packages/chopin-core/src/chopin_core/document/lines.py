@@ -1,0 +1,138 @@
+"""
+What MDX makes of each line of a text: code or math, tags of components, or words.
+
+MDX's parser and ours agree on plain documents and differ in rare corners of lists and quotations. There the answer is
+*words*, which escaping makes harmless whichever way MDX reads them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import attrs
+from markdown_it.token import Token
+
+from chopin_core.document.components import FLOW
+from chopin_core.document.elements import Element, pair, starts
+from chopin_core.document.markdown import parse_blocks
+from chopin_core.document.tags import Tag
+
+_ROUNDS: Final = 4
+_MARKS: Final = re.compile(r"[^>\s]")
+_MAYBE_INDENTED: Final = re.compile(r"[ \t>]*(?: {4}|\t)")
+_FENCE: Final = re.compile(
+    r"[ \t>]*(?:(?:[-+*]|\d{1,9}[.)]|\[\^[^\]\s]+\]:)[ \t>]*)*(?:`{3,}[^`]*|~{3,}.*|\${2,}[^$]*)", re.DOTALL
+)
+_INDENTED: Final = re.compile(r"[ \t>]*(?: {4}|\t)")
+_FENCE: Final = re.compile(r"`{3,}|~{3,}|\${2,}")
+
+
+@attrs.frozen
+class Lines:
+    """
+    The lines of a text without their ends. From ``doubtful`` on nobody can say where code begins.
+
+    ``literal`` lines are code or math, ``tags`` lines hold tags of paired components and nothing else, ``continued`` lines
+    go on with a paragraph.
+    """
+
+    lines: Sequence[str]
+    literal: frozenset[int]
+    tags: frozenset[int]
+    continued: frozenset[int]
+    doubtful: int
+
+
+def read_lines(text: str) -> Lines:
+    """The lines of a text whose line ends are plain."""
+    lines = text.split("\n")
+    refused: set[int] = set()
+    for _ in range(_ROUNDS):
+        tokens = parse_blocks(text, lambda tag: _component(tag) and tag.start not in refused)
+        literal, doubtful = _literal_lines(lines, tokens)
+        elements, alone = pair(tokens)
+        alone += [line for element in elements for line in _doubted(lines, element, doubtful)]
+        if not alone:
+            return _answer(lines, tokens, literal, doubtful)
+        refused.update(starts(alone))
+    tokens = parse_blocks(text, lambda tag: False)
+    return _answer(lines, tokens, *_literal_lines(lines, tokens))
+
+
+def _component(tag: Tag) -> bool:
+    return tag.name in FLOW and tag.plain
+
+
+def _answer(lines: Sequence[str], tokens: Sequence[Token], literal: frozenset[int], doubtful: int) -> Lines:
+    tags: set[int] = set()
+    continued: set[int] = set()
+    for before, token in zip(tokens, tokens[1:], strict=False):
+        if token.type == "inline" and before.type == "paragraph_open" and token.map:
+            continued.update(_continuations(lines, *token.map))
+    for token in tokens:
+        if token.type == "tags" and token.map:
+            tags.update(range(*token.map))
+    return Lines(lines, literal, frozenset(tags), frozenset(continued), doubtful)
+
+
+def _continuations(lines: Sequence[str], start: int, stop: int) -> Iterator[int]:
+    for number in range(start + 1, stop):
+        yield number
+        if _INDENTED.match(lines[number]):
+            return  # where there is no code by indentation, MDX lets such a line begin another block
+
+
+def _literal_lines(lines: Sequence[str], tokens: Sequence[Token]) -> tuple[frozenset[int], int]:
+    """The lines of code and math, up to the first place where it is doubtful what is code."""
+    literal: set[int] = set()
+    tags: set[int] = set()
+    doubtful = len(lines)
+    for token in tokens:
+        if token.map and token.type in ("fence", "math"):
+            start, stop = token.map
+            if not _certain(lines, start, stop, token.markup):
+                doubtful = min(doubtful, start)
+            literal.update(range(start, stop))
+        elif token.map and token.type == "tags":
+            tags.update(range(*token.map))
+    for number, line in enumerate(lines[:doubtful]):
+        if number not in literal and number not in tags and _FENCE.search(line) and _MAYBE_FENCE.fullmatch(line):
+            doubtful = number
+            break
+    return frozenset(number for number in literal if number < doubtful), doubtful
+
+
+def _certain(lines: Sequence[str], start: int, stop: int, markup: str) -> bool:
+    """Whether a fence ends where it does for every reader of lists and quotations."""
+    prefix = _prefix(lines[start], markup)
+    if not prefix:
+        return True  # only a line of its own kind ends a fence at the margin
+    if not _held(lines[start + 1 : stop], prefix):
+        return False
+    end = lines[stop - 1].removeprefix(prefix).strip(" \t")
+    if stop - 1 > start and end.startswith(markup) and not end.strip(markup[0]):
+        return True
+    # Left open, it ends with the item or quotation that begins on its line, and so before the next word at the margin.
+    return bool(lines[start][: len(prefix)].strip()) and not "".join(lines[stop : stop + 1])[:1].isspace()
+
+
+def _doubted(lines: Sequence[str], element: Element, doubtful: int) -> list[Token]:
+    """The lines of an element's tags, where some reader may put one of them into another container than the other."""
+    first, last = element.opening.map, element.closing.map
+    assert first is not None and last is not None
+    prefix = _prefix(lines[first[0]], "<")
+    if last[1] <= doubtful and (not prefix or _held(lines[first[0] + 1 : last[1]], prefix)):
+        return []
+    return [element.opening, element.closing]
+
+
+def _prefix(line: str, before: str) -> str:
+    """What a line must begin with to stand in the same containers as this one, from ``before`` on."""
+    return _MARKS.sub(" ", line[: line.index(before)])
+
+
+def _held(lines: Sequence[str], prefix: str) -> bool:
+    bare = prefix.rstrip()
+    return all(line.startswith(prefix) or line.rstrip() == bare or (not bare and not line.strip()) for line in lines)

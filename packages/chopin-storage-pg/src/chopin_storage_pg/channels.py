@@ -1,0 +1,190 @@
+"""The channel store: titles and addresses, putting away, and where its lists come from."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import attrs
+from sqlalchemy import Select, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from chopin_core.channel import Channel, TitlePolicy, moved_on, title_key
+from chopin_core.counters import StorageRevision, StorageSequence
+from chopin_core.errors import ChannelArchived, ChannelExists, ChannelMissing, ParentUnfit, UserMissing
+from chopin_core.ids import ChannelId, RepositoryId
+from chopin_core.ports.channels import Changed, ChannelCreate, Cursor, Page
+from chopin_core.text import storable
+from chopin_storage_pg import catalogue, rows
+from chopin_storage_pg.engine import Connections
+from chopin_storage_pg.snapshots import write_sidecar, write_snapshot
+from chopin_storage_pg.tables import channel_search, channel_slugs, channel_state, channels, users
+from chopin_storage_pg.titles import address, lock_titles, refuse_taken, repository_of, retitle
+
+
+class PgChannelStore:
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    async def create(self, creation: ChannelCreate) -> Channel:
+        async with self._connections.writing({"channels_pkey": ChannelExists(creation.id)}) as connection:
+            await lock_titles(connection, creation.repository.id)
+            await _refuse_unfit(connection, creation)
+            await _insert(connection, creation)
+            await refuse_taken(connection, creation.repository.id, creation.id, creation.title, creation.titles)
+            await address(connection, creation.repository.id, creation.id, creation.title, creation.now)
+            if creation.initial is not None:
+                await write_sidecar(connection, creation.id, creation.initial.sidecar)
+                await write_snapshot(
+                    connection,
+                    creation.id,
+                    creation.initial,
+                    now=creation.now,
+                    revision=StorageRevision(0),
+                    through=StorageSequence(0),
+                )
+            return await _known(connection, creation.id)
+
+    async def get(self, channel_id: ChannelId) -> Channel | None:
+        return await self._first(rows.CHANNEL.where(channels.c.id == channel_id), channel_id)
+
+    async def resolve(self, repository_id: RepositoryId, slug: str) -> Channel | None:
+        named = select(channel_slugs.c.channel_id).where(
+            channel_slugs.c.repository_id == repository_id, channel_slugs.c.slug == slug
+        )
+        return await self._first(rows.CHANNEL.where(channels.c.id == named.scalar_subquery()), repository_id, slug)
+
+    async def rename(
+        self, channel_id: ChannelId, title: str, *, now: datetime, titles: TitlePolicy = TitlePolicy.REPEATABLE
+    ) -> Changed:
+        storable(title, "title")
+        _refuse_impossible(channel_id)
+        async with self._connections.writing() as connection:
+            repository_id = await repository_of(connection, channel_id)
+            await lock_titles(connection, repository_id)
+            channel = await _locked(connection, channel_id)
+            if channel.archived:
+                raise ChannelArchived(channel_id)
+            if channel.title == title:
+                return Changed(channel=channel, changed=False)
+            await refuse_taken(connection, repository_id, channel_id, title, titles)
+            slug = await retitle(connection, repository_id, channel_id, title, now)
+            return await _moved(connection, attrs.evolve(channel, title=title, slug=slug), now)
+
+    async def archive(self, channel_id: ChannelId, *, now: datetime) -> Changed:
+        return await self._put_away(channel_id, True, now)
+
+    async def restore(self, channel_id: ChannelId, *, now: datetime) -> Changed:
+        return await self._put_away(channel_id, False, now)
+
+    async def list(
+        self,
+        repository_id: RepositoryId,
+        *,
+        limit: int = 50,
+        after: Cursor | None = None,
+        query: str = "",
+        include_archived: bool = False,
+    ) -> Page:
+        if not rows.can_exist(repository_id, query):
+            return Page(channels=(), next=None)
+        return await self._page(catalogue.listed(repository_id, query, include_archived), catalogue.ACTIVITY, limit, after)
+
+    async def scan(
+        self,
+        repository_id: RepositoryId,
+        *,
+        limit: int = 50,
+        after: Cursor | None = None,
+        include_archived: bool = False,
+    ) -> Page:
+        if not rows.can_exist(repository_id):
+            return Page(channels=(), next=None)
+        return await self._page(catalogue.scanned(repository_id, include_archived), catalogue.CREATION, limit, after)
+
+    async def _page(self, shown: Select[Any], at: catalogue.Order, limit: int, after: Cursor | None) -> Page:
+        async with self._connections.single() as connection:
+            found = await connection.execute(catalogue.page_of(shown, at, limit, after))
+            return catalogue.page([rows.channel(row) for row in found], at, limit)
+
+    async def _first(self, query: Select[Any], *texts: str) -> Channel | None:
+        if not rows.can_exist(*texts):
+            return None
+        async with self._connections.single() as connection:
+            row = (await connection.execute(query)).one_or_none()
+        return None if row is None else rows.channel(row)
+
+    async def _put_away(self, channel_id: ChannelId, away: bool, now: datetime) -> Changed:
+        _refuse_impossible(channel_id)
+        async with self._connections.writing() as connection:
+            channel = await _locked(connection, channel_id)
+            if channel.archived is away:
+                return Changed(channel=channel, changed=False)
+            at = moved_on(channel.updated_at, rows.utc(now))
+            return await _moved(connection, attrs.evolve(channel, archived_at=at if away else None), now)
+
+
+def _refuse_impossible(channel_id: ChannelId) -> None:
+    if not rows.can_exist(channel_id):
+        raise ChannelMissing(channel_id)
+
+
+async def _known(connection: AsyncConnection, channel_id: ChannelId) -> Channel:
+    row = (await connection.execute(rows.CHANNEL.where(channels.c.id == channel_id))).one_or_none()
+    if row is None:
+        raise ChannelMissing(channel_id)
+    return rows.channel(row)
+
+
+async def _locked(connection: AsyncConnection, channel_id: ChannelId) -> Channel:
+    """The channel, kept from other writers until the transaction ends, and read after the wait for them."""
+    await connection.execute(select(channels.c.id).where(channels.c.id == channel_id).with_for_update(key_share=True))
+    return await _known(connection, channel_id)
+
+
+async def _moved(connection: AsyncConnection, channel: Channel, now: datetime) -> Changed:
+    """The channel with its activity moved on, as it is stored now."""
+    at = moved_on(channel.updated_at, rows.utc(now))
+    await connection.execute(
+        update(channels).where(channels.c.id == channel.id).values(updated_at=at, archived_at=channel.archived_at)
+    )
+    return Changed(channel=attrs.evolve(channel, updated_at=at), changed=True)
+
+
+async def _refuse_unfit(connection: AsyncConnection, creation: ChannelCreate) -> None:
+    if creation.parent_id is not None:
+        parent = (
+            await connection.execute(
+                select(channels.c.repository_id, channels.c.parent_channel_id)
+                .where(channels.c.id == creation.parent_id)
+                .with_for_update(read=True, key_share=True)
+            )
+        ).one_or_none()
+        if parent is None:
+            raise ChannelMissing(creation.parent_id)
+        if parent.repository_id != creation.repository.id or parent.parent_channel_id is not None:
+            raise ParentUnfit(creation.parent_id)
+    if await connection.scalar(select(users.c.id).where(users.c.id == creation.created_by)) is None:
+        raise UserMissing(creation.created_by)
+
+
+async def _insert(connection: AsyncConnection, creation: ChannelCreate) -> None:
+    await connection.execute(
+        insert(channels).values(
+            id=creation.id,
+            repository_id=creation.repository.id,
+            repository_owner=creation.repository.owner,
+            repository_name=creation.repository.name,
+            parent_channel_id=creation.parent_id,
+            title=creation.title,
+            created_by=creation.created_by,
+            created_at=creation.now,
+            updated_at=creation.now,
+        )
+    )
+    await connection.execute(
+        insert(channel_search).values(
+            channel_id=creation.id, repository_id=creation.repository.id, title_key=title_key(creation.title)
+        )
+    )
+    await connection.execute(insert(channel_state).values(channel_id=creation.id))
