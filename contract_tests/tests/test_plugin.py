@@ -29,8 +29,8 @@ from chopin_core.memory import collaboration
 
 collaboration.fence = lambda tables, lease, now: None
 
-class Unfenced:
-    name = "unfenced"
+class Careless:
+    name = "careless"
 
     @asynccontextmanager
     async def fresh(self):
@@ -38,7 +38,7 @@ class Unfenced:
 
 @contextmanager
 def open_adapter():
-    yield Unfenced()
+    yield Careless()
 """
 
 SKIPPING = """
@@ -133,9 +133,9 @@ def test_an_adapter_that_cannot_be_opened_fails_the_run(run: pytest.Pytester, pl
 
 
 def test_a_broken_adapter_fails_the_run(run: pytest.Pytester) -> None:
-    run.makepyfile(unfenced=UNFENCED)
+    run.makepyfile(careless=UNFENCED)
 
-    result = suite(run, "--adapter=unfenced:open_adapter", "-k", "fence")
+    result = suite(run, "--adapter=careless:open_adapter", "-k", "test_fence")
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert result.parseoutcomes()["failed"] > 20

@@ -8,8 +8,7 @@ import itertools
 import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any
 
 import attrs
@@ -19,17 +18,14 @@ import websockets
 from starlette.types import ASGIApp
 
 from chopin_core.document.splice import Splice
-from chopin_core.documents import Documents
 from chopin_core.engines.pycrdt import PycrdtEngine
 from chopin_core.errors import StorageUnavailable
-from chopin_core.ids import RepositoryId, UserId, UuidV7
+from chopin_core.ids import RepositoryId, UserId
 from chopin_core.memory.storage import MemoryStorage
 from chopin_core.people import Person, Repository, RepositoryAccess, Role
 from chopin_core.ports.documents import SharedText
-from chopin_core.ports.leases import WRITER
-from chopin_core.room.history import Clerk
 from chopin_core.room.rooms import Rooms
-from chopin_core.room.timings import Timings
+from chopin_core.running import running
 from chopin_web.app import create_app
 from chopin_web.hypercorn_server import serve_on_hypercorn
 from chopin_web.serving import listen
@@ -138,7 +134,6 @@ class Site:
     origin: str
     storage: MemoryStorage
     rooms: Rooms
-    documents: Documents
     register: Register
     fatal: list[BaseException]
 
@@ -208,31 +203,27 @@ SERVERS: dict[str, Callable[[ASGIApp, socket.socket], AbstractAsyncContextManage
 
 
 @asynccontextmanager
-async def running_site(
-    server: str = "hypercorn", ready: Callable[[], Awaitable[None]] | None = None, timings: Timings | None = None
-) -> AsyncIterator[Site]:
+async def running_site(server: str = "hypercorn", ready: Callable[[], Awaitable[None]] | None = None) -> AsyncIterator[Site]:
     storage, register, fatal = MemoryStorage(), Register(), list[BaseException]()
-    lease = await storage.leases.acquire(WRITER, "test", timedelta(minutes=5))
-    assert lease is not None
-    engine, new_id = PycrdtEngine(), UuidV7()
+    # Where a test closed the storage there is no lease to let go.
+    async with _without_storage(), running(storage, PycrdtEngine(), owner="test", failed=fatal.append) as chopin:
+        with listen("127.0.0.1", 0) as listener:
+            origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            app = create_app(
+                documents=chopin.documents,
+                rooms=chopin.rooms,
+                authority=register,
+                origin=origin,
+                cookie=COOKIE,
+                mode="test",
+                ready=ready or storage.health,
+            )
+            async with SERVERS[server](app, listener):
+                yield Site(origin=origin, storage=storage, rooms=chopin.rooms, register=register, fatal=fatal)
+                await chopin.rooms.close()
 
-    def now() -> datetime:
-        return datetime.now(UTC)
 
-    clerk = Clerk(store=storage.collaboration, lease=lambda: lease, now=now, new_id=new_id)
-    rooms = Rooms(storage=storage, engine=engine, clerk=clerk, fatal=fatal.append, timings=timings)
-    documents = Documents(storage=storage, rooms=rooms, engine=engine, now=now, new_id=new_id)
-    with listen("127.0.0.1", 0) as listener:
-        origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        app = create_app(
-            documents=documents,
-            rooms=rooms,
-            authority=register,
-            origin=origin,
-            cookie=COOKIE,
-            mode="test",
-            ready=ready or storage.health,
-        )
-        async with SERVERS[server](app, listener):
-            yield Site(origin=origin, storage=storage, rooms=rooms, documents=documents, register=register, fatal=fatal)
-            await rooms.close()
+@asynccontextmanager
+async def _without_storage() -> AsyncIterator[None]:
+    with suppress(StorageUnavailable):
+        yield

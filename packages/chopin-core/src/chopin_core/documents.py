@@ -102,8 +102,7 @@ class UpdateDocument:
 class Documents:
     """
     The documents of one storage, for the shells. Whether a person may ask is the shells' question, not asked here.
-
-    ``Documents(storage=…, rooms=Rooms(…), engine=…, now=…, new_id=UuidV7())``; see ``docs/how-to/embed-the-core.md``.
+    :func:`chopin_core.running.running` makes one.
     """
 
     def __init__(

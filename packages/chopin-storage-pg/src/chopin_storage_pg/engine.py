@@ -22,7 +22,8 @@ DriverConnection: TypeAlias = psycopg.AsyncConnection[tuple[Any, ...]]
 POOL_SIZE: Final = 10
 CONNECT_SECONDS: Final = 10
 
-_KEEPALIVE: Final = {
+_PARAMETERS: Final[dict[str, Any]] = {
+    "connect_timeout": CONNECT_SECONDS,
     "keepalives": "1",
     "keepalives_idle": "10",
     "keepalives_interval": "5",
@@ -49,7 +50,7 @@ def connection_parameters(url: str) -> str:
         raise InvalidField("DATABASE_URL", "is not a postgres:// or postgresql:// URL")
     try:
         given = conninfo_to_dict(url)
-        return make_conninfo(**{**_KEEPALIVE, "connect_timeout": CONNECT_SECONDS, **given})
+        return make_conninfo(**{**_PARAMETERS, **given})
     except (psycopg.ProgrammingError, UnicodeEncodeError):
         raise InvalidField("DATABASE_URL", "cannot be read as a URL") from None
 
@@ -127,6 +128,13 @@ class Connections:
 def session_name(connection: DriverConnection) -> str:
     """The name by which the server knows a session, to find it again when the connection is lost."""
     return connection.info.parameter_status("application_name") or ""
+
+
+async def driver_of(connection: AsyncConnection) -> DriverConnection:
+    """The driver's own connection beneath SQLAlchemy's."""
+    driver = (await connection.get_raw_connection()).driver_connection
+    assert isinstance(driver, psycopg.AsyncConnection)
+    return driver
 
 
 def hung_up(connection: DriverConnection) -> bool:

@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from chopin_core.errors import LeaseLost
 from chopin_core.ports.leases import Lease
-from chopin_storage_pg.functions import LEASE_LOCKS
+from chopin_storage_pg.locks import LEASE_LOCKS
 from chopin_storage_pg.tables import storage_leases
 
 
@@ -18,7 +18,9 @@ async def hold(connection: AsyncConnection, lease: Lease) -> None:
     A renewal is not kept waiting: it locks the row FOR NO KEY UPDATE, which FOR KEY SHARE allows. ``chopin_commit`` does
     the same in its first statement.
     """
-    guarded = select(storage_leases.c.name).where(storage_leases.c.name == lease.name).with_for_update(key_share=True, read=True)
+    guarded = (
+        select(storage_leases.c.name).where(storage_leases.c.name == lease.name).with_for_update(key_share=True, read=True)
+    )
     row = guarded.subquery()
     await connection.execute(select(func.pg_advisory_xact_lock(LEASE_LOCKS, func.hashtext(row.c.name))))
 

@@ -6,8 +6,7 @@ costs more than the disk does. In PL/pgSQL, because there, under READ COMMITTED,
 before *it* began: the judgement after a wait for a lock sees what the lock's former holder did, which one big statement
 would not. We gave up having these steps in Python; they decide nothing that the port does not state.
 
-Locks come in one order everywhere, so that nobody can wait in a circle: the lease's row, the lease's advisory lock, the
-titles of a repository, channels by id. The lease is judged after the last of these waits.
+Its locks are those of ``locks.py``, in that order; the lease is judged after the last wait for one.
 """
 
 from __future__ import annotations
@@ -16,13 +15,8 @@ from typing import Final
 
 from sqlalchemy import DDL, event
 
+from chopin_storage_pg.locks import LEASE_LOCKS
 from chopin_storage_pg.tables import metadata
-
-MIGRATION_LOCK: Final = 2043237431
-TITLE_LOCKS: Final = 2043237434
-"""First key of the advisory locks on a repository's titles and slugs; the second is ``hashtext`` of its id."""
-LEASE_LOCKS: Final = 2043237435
-"""First key of the advisory locks that let writes under one lease run one at a time; the second is ``hashtext`` of its name."""
 
 COMMIT: Final = f"""
 CREATE OR REPLACE FUNCTION chopin_commit(
@@ -121,4 +115,5 @@ END
 $function$
 """
 
-event.listen(metadata, "after_create", DDL(COMMIT.replace("%", "%%")))
+_create = DDL(COMMIT.replace("%", "%%"))  # type: ignore[no-untyped-call]  # because SQLAlchemy left its __init__ untyped
+event.listen(metadata, "after_create", _create)

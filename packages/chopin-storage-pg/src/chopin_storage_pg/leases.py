@@ -15,7 +15,7 @@ from chopin_core.errors import ChopinError, StorageUnavailable
 from chopin_core.ports.leases import Lease
 from chopin_core.text import storable
 from chopin_storage_pg import rows
-from chopin_storage_pg.engine import Connections, DriverConnection
+from chopin_storage_pg.engine import Connections, DriverConnection, driver_of
 from chopin_storage_pg.faults import translated
 from chopin_storage_pg.sessions import LostSessions, OwnSession
 from chopin_storage_pg.tables import storage_leases
@@ -56,9 +56,7 @@ class PgLeaseStore:
             ).one_or_none()
             if taken is None:
                 # Waits for writes in flight; what is true of the lease is asked after that, in the next statement.
-                await connection.execute(
-                    select(storage_leases.c.name).where(storage_leases.c.name == name).with_for_update()
-                )
+                await connection.execute(select(storage_leases.c.name).where(storage_leases.c.name == name).with_for_update())
                 free = storage_leases.c.expires_at <= func.clock_timestamp()
                 taken = (
                     await connection.execute(
@@ -137,8 +135,7 @@ class PgLeaseStore:
         self._session.forget()
         with contextlib.suppress(TimeoutError, ChopinError):  # the attempt has failed either way; the next one tries again
             async with asyncio.timeout(_ENDS_WITHIN), self._connections.single() as connection:
-                driver = (await connection.get_raw_connection()).driver_connection
-                await self._lost.end(driver)
+                await self._lost.end(await driver_of(connection))
 
 
 async def _extended(connection: DriverConnection, lease: Lease, ttl: timedelta) -> Lease | None:

@@ -13,15 +13,20 @@ from chopin_core.jsonvalue import decode
 from chopin_core.ports.collaboration import StoredChannel
 from chopin_core.sidecar import SidecarRecord
 from chopin_storage_pg import rows
-from chopin_storage_pg.tables import channel_events, channel_sections, channel_snapshots, channel_state, channel_updates, channels
+from chopin_storage_pg.tables import (
+    channel_events,
+    channel_sections,
+    channel_snapshots,
+    channel_state,
+    channel_updates,
+    channels,
+)
 
 
 async def load(connection: AsyncConnection, channel_id: ChannelId) -> StoredChannel | None:
     """What ``CollaborationStore.load`` promises; all statements see one state of the database."""
     found = (
-        await connection.execute(
-            rows.CHANNEL.add_columns(channel_state.c.head).where(channels.c.id == channel_id)
-        )
+        await connection.execute(rows.CHANNEL.add_columns(channel_state.c.head).where(channels.c.id == channel_id))
     ).one_or_none()
     if found is None:
         return None
@@ -74,4 +79,6 @@ def _refuse_impossible(loaded: StoredChannel) -> None:
         kept.append(("snapshot", loaded.snapshot.revision, loaded.snapshot.through))
     for name, at_revision, at_sequence in kept:
         if at_revision > revision or at_sequence > latest:
-            raise CorruptRecord(f"{name} of channel {loaded.channel.id}", f"lies beyond revision {revision} and sequence {latest}")
+            raise CorruptRecord(
+                f"{name} of channel {loaded.channel.id}", f"lies beyond revision {revision} and sequence {latest}"
+            )

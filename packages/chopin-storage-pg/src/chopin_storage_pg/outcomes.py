@@ -12,7 +12,7 @@ from chopin_core.counters import StorageRevision, StorageSequence
 from chopin_core.errors import CommitRejected, OutcomeUnknown, StorageUnavailable
 from chopin_core.ids import ChannelId, OperationId
 from chopin_core.ports.collaboration import CommitResult
-from chopin_storage_pg.engine import Connections, DriverConnection, session_name
+from chopin_storage_pg.engine import Connections, DriverConnection, driver_of, session_name
 from chopin_storage_pg.faults import ConnectionLost, translated
 from chopin_storage_pg.sessions import LostSessions
 
@@ -70,7 +70,7 @@ class Outcomes:
         try:
             with translated(committing=True):
                 async with self._connections.begin() as connection:
-                    session = session_name((await connection.get_raw_connection()).driver_connection)
+                    session = session_name(await driver_of(connection))
                     return await write(connection)
         except ConnectionLost:
             if not session:

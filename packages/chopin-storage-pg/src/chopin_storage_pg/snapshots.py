@@ -93,7 +93,7 @@ async def replace(connection: AsyncConnection, wanted: Replacement, lease: Lease
     return result
 
 
-async def _guarded(connection: AsyncConnection, channel_id: ChannelId, lease: Lease) -> Row[Any]:
+async def _guarded(connection: AsyncConnection, channel_id: ChannelId, lease: Lease) -> Row[Any, Any, Any]:
     """The channel's counters, its row locked and the lease judged after the wait for it."""
     await fences.hold(connection, lease)
     channel = (
@@ -118,9 +118,7 @@ async def write_sidecar(connection: AsyncConnection, channel_id: ChannelId, reco
     )
     await connection.execute(delete(channel_sections).where(channel_sections.c.channel_id == channel_id))
     if record.sections:
-        sections = [
-            {"channel_id": channel_id, "name": name, "value": encode(value)} for name, value in record.sections.items()
-        ]
+        sections = [{"channel_id": channel_id, "name": name, "value": encode(value)} for name, value in record.sections.items()]
         await connection.execute(insert(channel_sections), sections)
 
 
@@ -151,7 +149,8 @@ async def write_snapshot(
         "created_at": now,
     }
     copied = select(
-        *(literal(value, channel_snapshots.c[name].type).label(name) for name, value in values.items()), _sidecar_copy(channel_id)
+        *(literal(value, channel_snapshots.c[name].type).label(name) for name, value in values.items()),
+        _sidecar_copy(channel_id),
     ).where(channel_state.c.channel_id == channel_id)
     written = upsert(channel_snapshots).from_select([*values, "sidecar"], copied)
     result = await connection.execute(
@@ -170,7 +169,8 @@ def _sidecar_copy(channel_id: ChannelId) -> ColumnElement[Any]:
         select(
             func.coalesce(
                 func.json_object_agg(
-                    channel_sections.c.name, aggregate_order_by(type_coerce(channel_sections.c.value, JSON), channel_sections.c.name)
+                    channel_sections.c.name,
+                    aggregate_order_by(type_coerce(channel_sections.c.value, JSON), channel_sections.c.name),
                 ),
                 literal_column("'{}'::json"),
             )

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from chopin_core.channel import SLUG_LENGTH, TitlePolicy, free_slug, slug_of, title_key
 from chopin_core.errors import ChannelMissing, TitleTaken
 from chopin_core.ids import ChannelId, RepositoryId
-from chopin_storage_pg.functions import TITLE_LOCKS
+from chopin_storage_pg.locks import TITLE_LOCKS
 from chopin_storage_pg.tables import channel_search, channel_slugs, channels
 
 _LONGEST_SUFFIX: Final = 11

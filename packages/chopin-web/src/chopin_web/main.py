@@ -23,9 +23,9 @@ from chopin_core.engines.pycrdt import PycrdtEngine
 from chopin_core.errors import ChopinError
 from chopin_core.people import RepositoryAccess
 from chopin_core.ports.authority import Authority
+from chopin_core.running import Chopin
 from chopin_mcp.app import create_app as create_mcp_app
-from chopin_storage_pg.embedded.server import running_server
-from chopin_storage_pg.migrate import migrate
+from chopin_storage_pg.embedded.server import EmbeddedPostgres
 from chopin_storage_pg.storage import open_storage
 from chopin_web.app import create_app
 from chopin_web.local.authority import LocalAuthority, operator
@@ -34,7 +34,7 @@ from chopin_web.local.secrets import LocalSecrets, keep_secrets, read_token
 from chopin_web.local.sign_in import PATH as SIGN_IN_PATH
 from chopin_web.local.sign_in import LocalSignIn
 from chopin_web.logs import configure_logs
-from chopin_web.serving import Core, Shell, listen, serve_until_stopped
+from chopin_web.serving import Ready, Shell, listen, serve_until_stopped
 from chopin_web.settings import SettingsRefused, load_settings, removed_settings
 
 console = Console(stderr=True, highlight=False)
@@ -53,10 +53,10 @@ class LocalMode:
         # Cookies do not know ports: two servers on one machine must not sign each other's people out.
         return f"chopin_session_{self.origin.rpartition(':')[2]}"
 
-    def shell(self, core: Core) -> Shell:
+    def shell(self, chopin: Chopin, ready: Ready) -> Shell:
         authority = LocalAuthority(self.secrets, self.repositories, operator())
         sign_in = LocalSignIn(authority, origin=self.origin, cookie=self.cookie)
-        return _shell(core, authority, origin=self.origin, cookie=self.cookie, mode="local", sign_in=sign_in)
+        return _shell(chopin, ready, authority, origin=self.origin, cookie=self.cookie, mode="local", sign_in=sign_in)
 
     def announce(self) -> None:
         link = f"{self.origin}{SIGN_IN_PATH}?token={self.secrets.token}"
@@ -68,16 +68,18 @@ class LocalMode:
         click.echo("\n  Stop with Ctrl-C.\n")
 
 
-def _shell(core: Core, authority: Authority, *, origin: str, cookie: str, mode: str, sign_in: LocalSignIn) -> Shell:
-    mcp = create_mcp_app(documents=core.documents, authority=authority, origin=origin)
+def _shell(
+    chopin: Chopin, ready: Ready, authority: Authority, *, origin: str, cookie: str, mode: str, sign_in: LocalSignIn
+) -> Shell:
+    mcp = create_mcp_app(documents=chopin.documents, authority=authority, origin=origin)
     app = create_app(
-        documents=core.documents,
-        rooms=core.rooms,
+        documents=chopin.documents,
+        rooms=chopin.rooms,
         authority=authority,
         origin=origin,
         cookie=cookie,
         mode=mode,
-        ready=core.ready,
+        ready=ready,
         sign_in=sign_in.routes(),
         mcp=mcp,
     )
@@ -85,11 +87,9 @@ def _shell(core: Core, authority: Authority, *, origin: str, cookie: str, mode: 
 
 
 async def _serve(database_url: str, owner: str, listener: socket.socket, mode: LocalMode) -> int:
-    with console.status("Bringing the schema up to date …"):
-        await migrate(database_url)
-    storage = await open_storage(database_url)
-    try:
-        with console.status("Becoming the writer …"):
+    async with await open_storage(database_url) as storage:
+        with console.status("Bringing the schema up to date …"):
+            await storage.migrate()
             await storage.health()
         return await serve_until_stopped(
             storage=storage,
@@ -99,8 +99,11 @@ async def _serve(database_url: str, owner: str, listener: socket.socket, mode: L
             make_shell=mode.shell,
             serving=mode.announce,
         )
-    finally:
-        await storage.close()
+
+
+async def _migrate(database_url: str) -> None:
+    async with await open_storage(database_url) as storage:
+        await storage.migrate()
 
 
 # The command
@@ -156,10 +159,9 @@ def local(data: Path, repos: tuple[Path, ...], json_logs: bool, port: int) -> No
             # The same for every process on this directory, of which the lock lets only one live: a restart after a crash
             # goes on under its predecessor's lease instead of waiting for it to expire.
             owner = f"local:{hashlib.sha256(mode.secrets.cookie_key.encode()).hexdigest()[:12]}"
-            status = console.status("Starting PostgreSQL …")
-            status.start()
-            with running_server(directory / "postgres") as server:
-                status.stop()
+            with console.status("Starting PostgreSQL …"):
+                server = EmbeddedPostgres.start(directory / "postgres")
+            with server:
                 sys.exit(asyncio.run(_serve(server.url, owner, listener, mode)))
 
 
@@ -188,7 +190,7 @@ def migrate_command() -> None:
     with _one_clear_line():
         settings = load_settings(os.environ)
         with console.status("Migrating …"):
-            asyncio.run(migrate(settings.database_url))
+            asyncio.run(_migrate(settings.database_url))
         click.echo("The schema is up to date.")
 
 

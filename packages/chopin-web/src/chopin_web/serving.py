@@ -5,36 +5,27 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, suppress
-from datetime import UTC, datetime
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from typing import TypeAlias
 
 import attrs
 import structlog
 from starlette.types import ASGIApp
 
-from chopin_core.documents import Documents
-from chopin_core.errors import ChopinError, Closing
-from chopin_core.ids import UuidV7
+from chopin_core.errors import ChopinError, Closing, LeaseHeld
 from chopin_core.ports.documents import DocumentEngine
 from chopin_core.ports.storage import Storage
-from chopin_core.room.history import Clerk
-from chopin_core.room.rooms import Rooms
-from chopin_core.writer import Loss, Writer
+from chopin_core.running import Chopin, running
+from chopin_core.writer import Loss
 from chopin_web.hypercorn_server import serve_on_hypercorn
 
 DRAIN_SECONDS = 20.0
 
+Ready: TypeAlias = Callable[[], Awaitable[None]]
+"""Returns while the process may write; raises a ``ChopinError`` otherwise."""
+
 _log = structlog.get_logger("chopin")
-
-
-@attrs.frozen(kw_only=True)
-class Core:
-    """What the shells are made from."""
-
-    documents: Documents
-    rooms: Rooms
-    ready: Callable[[], Awaitable[None]]
 
 
 @attrs.frozen(kw_only=True)
@@ -51,7 +42,7 @@ async def serve_until_stopped(
     engine: DocumentEngine,
     owner: str,
     listener: socket.socket,
-    make_shell: Callable[[Core], Shell],
+    make_shell: Callable[[Chopin, Ready], Shell],
     serving: Callable[[], None],
 ) -> int:
     """
@@ -66,7 +57,7 @@ async def serve_until_stopped(
     stop = asyncio.Event()
     faults: list[str] = []
 
-    def fatal(error: BaseException) -> None:
+    def failed(error: BaseException) -> None:
         _log.error("storage failed; draining", error=type(error).__name__, detail=str(error))
         faults.append("storage")
         stop.set()
@@ -76,40 +67,55 @@ async def serve_until_stopped(
         faults.append("lease")
         stop.set()
 
-    new_id = UuidV7()
-    writer = await Writer.take(storage.leases, owner, now=_now, lost=lost)
-    clerk = Clerk(store=storage.collaboration, lease=lambda: writer.lease, now=_now, new_id=new_id)
-    rooms = Rooms(storage=storage, engine=engine, clerk=clerk, fatal=fatal)
-    documents = Documents(storage=storage, rooms=rooms, engine=engine, now=_now, new_id=new_id)
-
     async def ready() -> None:
         if stop.is_set():
             raise Closing()
         await storage.health()
 
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    try:
-        shell = make_shell(Core(documents=documents, rooms=rooms, ready=ready))
-        async with shell.running:
-            closing = asyncio.Event()
-            server = loop.create_task(serve_on_hypercorn(shell.app, listener, closing))
-            serving()
-            stopped = loop.create_task(stop.wait())
-            await asyncio.wait([server, stopped], return_when=asyncio.FIRST_COMPLETED)
-            stopped.cancel()
-            stop.set()
-            # Rooms first: what was taken in becomes durable and is acknowledged while the sockets still stand.
-            faults += await _tried("rooms", rooms.close())
-            closing.set()
-            faults += await _tried("server", server)
-    finally:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.remove_signal_handler(number)
-        faults += await _tried("lease", writer.release())
+    async with _stopped_by_signals(stop):
+        try:
+            async with running(storage, engine, owner=owner, failed=failed, lost=lost) as chopin:
+                shell = make_shell(chopin, ready)
+                async with shell.running:
+                    faults += await _served(shell.app, listener, chopin, stop, serving)
+        except LeaseHeld:
+            raise
+        except (ChopinError, TimeoutError) as error:
+            _log.error("drain step failed", step="lease", error=type(error).__name__, detail=str(error))
+            faults.append("lease")
     _log.info("drained", faults=faults)
     return 1 if faults else 0
+
+
+async def _served(
+    app: ASGIApp, listener: socket.socket, chopin: Chopin, stop: asyncio.Event, serving: Callable[[], None]
+) -> list[str]:
+    """Serve until told to stop, then close rooms and server; the steps that failed."""
+    loop = asyncio.get_running_loop()
+    closing = asyncio.Event()
+    server = loop.create_task(serve_on_hypercorn(app, listener, closing))
+    stopped = loop.create_task(stop.wait())
+    serving()
+    await asyncio.wait([server, stopped], return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    stop.set()
+    # Rooms first: what was taken in becomes durable and is acknowledged while the sockets still stand.
+    faults = await _tried("rooms", chopin.rooms.close())
+    closing.set()
+    return faults + await _tried("server", server)
+
+
+@asynccontextmanager
+async def _stopped_by_signals(stop: asyncio.Event) -> AsyncIterator[None]:
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGTERM, signal.SIGINT)
+    for number in signals:
+        loop.add_signal_handler(number, stop.set)
+    try:
+        yield
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
 
 
 async def _tried(step: str, work: Awaitable[object]) -> list[str]:
@@ -134,7 +140,3 @@ def listen(host: str, port: int) -> socket.socket:
     with suppress(OSError):
         listener.setblocking(False)
     return listener
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

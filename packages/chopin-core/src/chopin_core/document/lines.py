@@ -16,17 +16,12 @@ from markdown_it.token import Token
 
 from chopin_core.document.components import FLOW
 from chopin_core.document.elements import Element, pair, starts
+from chopin_core.document.fences import MAYBE_FENCE, place, stays
 from chopin_core.document.markdown import parse_blocks
 from chopin_core.document.tags import Tag
 
 _ROUNDS: Final = 4
-_MARKS: Final = re.compile(r"[^>\s]")
-_MAYBE_INDENTED: Final = re.compile(r"[ \t>]*(?: {4}|\t)")
-_FENCE: Final = re.compile(
-    r"[ \t>]*(?:(?:[-+*]|\d{1,9}[.)]|\[\^[^\]\s]+\]:)[ \t>]*)*(?:`{3,}[^`]*|~{3,}.*|\${2,}[^$]*)", re.DOTALL
-)
 _INDENTED: Final = re.compile(r"[ \t>]*(?: {4}|\t)")
-_FENCE: Final = re.compile(r"`{3,}|~{3,}|\${2,}")
 
 
 @attrs.frozen
@@ -98,7 +93,7 @@ def _literal_lines(lines: Sequence[str], tokens: Sequence[Token]) -> tuple[froze
         elif token.map and token.type == "tags":
             tags.update(range(*token.map))
     for number, line in enumerate(lines[:doubtful]):
-        if number not in literal and number not in tags and _FENCE.search(line) and _MAYBE_FENCE.fullmatch(line):
+        if number not in literal and number not in tags and MAYBE_FENCE.fullmatch(line):
             doubtful = number
             break
     return frozenset(number for number in literal if number < doubtful), doubtful
@@ -106,10 +101,10 @@ def _literal_lines(lines: Sequence[str], tokens: Sequence[Token]) -> tuple[froze
 
 def _certain(lines: Sequence[str], start: int, stop: int, markup: str) -> bool:
     """Whether a fence ends where it does for every reader of lists and quotations."""
-    prefix = _prefix(lines[start], markup)
+    prefix = place(lines[start][: lines[start].index(markup)])
     if not prefix:
         return True  # only a line of its own kind ends a fence at the margin
-    if not _held(lines[start + 1 : stop], prefix):
+    if not stays(lines[start + 1 : stop], prefix):
         return False
     end = lines[stop - 1].removeprefix(prefix).strip(" \t")
     if stop - 1 > start and end.startswith(markup) and not end.strip(markup[0]):
@@ -122,17 +117,7 @@ def _doubted(lines: Sequence[str], element: Element, doubtful: int) -> list[Toke
     """The lines of an element's tags, where some reader may put one of them into another container than the other."""
     first, last = element.opening.map, element.closing.map
     assert first is not None and last is not None
-    prefix = _prefix(lines[first[0]], "<")
-    if last[1] <= doubtful and (not prefix or _held(lines[first[0] + 1 : last[1]], prefix)):
+    prefix = place(lines[first[0]][: lines[first[0]].index("<")])
+    if last[1] <= doubtful and (not prefix or stays(lines[first[0] + 1 : last[1]], prefix)):
         return []
     return [element.opening, element.closing]
-
-
-def _prefix(line: str, before: str) -> str:
-    """What a line must begin with to stand in the same containers as this one, from ``before`` on."""
-    return _MARKS.sub(" ", line[: line.index(before)])
-
-
-def _held(lines: Sequence[str], prefix: str) -> bool:
-    bare = prefix.rstrip()
-    return all(line.startswith(prefix) or line.rstrip() == bare or (not bare and not line.strip()) for line in lines)

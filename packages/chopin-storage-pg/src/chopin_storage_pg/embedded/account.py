@@ -6,9 +6,9 @@ import os
 import pwd
 import shutil
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypedDict
 
 import attrs
 
@@ -66,12 +66,20 @@ def account_for(directory: Path, cluster: Path) -> Account | None:
     raise ServerFailed(str(directory), f"cannot run as root, and the machine has no account {' or '.join(ACCOUNTS)}")
 
 
+class Identity(TypedDict, total=False):
+    """Who ``subprocess`` lets a program be; empty for ourselves."""
+
+    user: int
+    group: int
+    extra_groups: tuple[int, ...]
+
+
 @attrs.frozen(kw_only=True)
 class Invocation:
-    """How to start a program as an account: the whole command, and who ``subprocess`` is to become."""
+    """How to start a program as an account: the whole command, and whom to become."""
 
     command: Sequence[str]
-    identity: Mapping[str, int | tuple[int, ...]]
+    identity: Identity = attrs.field(factory=Identity)
 
 
 def invocation(command: Sequence[str], *, account: Account | None, needs: Iterable[Path], directory: Path) -> Invocation:
@@ -85,16 +93,16 @@ def invocation(command: Sequence[str], *, account: Account | None, needs: Iterab
         ServerFailed: a folder is closed and that capability cannot be had.
     """
     if account is None:
-        return Invocation(command=command, identity={})
+        return Invocation(command=command)
     closed = [folder for path in needs for folder in path.parents if not account.enters(folder)]
     if not closed:
-        return Invocation(command=command, identity={"user": account.uid, "group": account.gid, "extra_groups": ()})
+        return Invocation(command=command, identity=Identity(user=account.uid, group=account.gid, extra_groups=()))
     capability, setpriv = _capability(), shutil.which("setpriv")
     if capability is None or setpriv is None:
         raise ServerFailed(str(directory), f"cannot be reached by the server's account, to which {closed[0]} is closed")
     become = [f"--reuid={account.uid}", f"--regid={account.gid}", "--clear-groups"]
     rights = [f"--{kind}=-all,+{capability}" for kind in ("bounding-set", "inh-caps", "ambient-caps")]
-    return Invocation(command=[setpriv, *become, *rights, *command], identity={})
+    return Invocation(command=[setpriv, *become, *rights, *command])
 
 
 def _capability() -> str | None:

@@ -110,7 +110,13 @@ class Directory:
         )
         try:
             subprocess.run(
-                call.command, env=ENVIRONMENT, cwd="/", check=True, capture_output=True, stdin=subprocess.DEVNULL, **call.identity
+                call.command,
+                env=ENVIRONMENT,
+                cwd="/",
+                check=True,
+                capture_output=True,
+                stdin=subprocess.DEVNULL,
+                **call.identity,
             )
         except (OSError, subprocess.CalledProcessError) as error:
             shutil.rmtree(target, ignore_errors=True)

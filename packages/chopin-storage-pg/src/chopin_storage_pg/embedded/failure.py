@@ -9,7 +9,7 @@ from chopin_core.errors import Unavailable
 
 @attrs.frozen
 class ServerFailed(Unavailable):
-    """The server of a directory could not be started, used or stopped; ``reason`` is one line for the person at the keyboard."""
+    """The server of a directory could not be started, used or stopped; ``reason`` is a line for the person at the keyboard."""
 
     directory: str
     reason: str

@@ -175,7 +175,12 @@ def _spawned(directory: Directory, account: Account | None) -> subprocess.Popen[
     program = binary("postgres", directory.path)
     settings = {**_SETTINGS, **_address(directory.cluster)}
     call = invocation(
-        [str(program), "-D", str(directory.cluster), *(part for name in settings for part in ("-c", f"{name}={settings[name]}"))],
+        [
+            str(program),
+            "-D",
+            str(directory.cluster),
+            *(part for name in settings for part in ("-c", f"{name}={settings[name]}")),
+        ],
         account=account,
         needs=(program, directory.cluster),
         directory=directory.path,

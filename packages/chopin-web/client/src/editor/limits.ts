@@ -5,7 +5,7 @@ import { EditorView } from "@codemirror/view";
 import { isShared } from "./ySync";
 
 /** What one replaced range adds to an update beside its text, generously. */
-const BYTES_PER_RANGE = 40;
+export const BYTES_PER_RANGE = 40;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are exactly the characters a document may not hold.
 const FORBIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;

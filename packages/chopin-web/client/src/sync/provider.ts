@@ -216,9 +216,13 @@ export class Provider {
   private acknowledged(id: string): void {
     if (this.replica?.outbox.acknowledge(id) !== true) return;
     this.ackDue?.();
+    this.patient();
+    this.gather();
+  }
+
+  private patient(): void {
     this.refusals.reset();
     this.refusedInARow = 0;
-    this.gather();
   }
 
   /** Some refusals pass by themselves: too fast, storage away. What was refused stays here and goes out again. */

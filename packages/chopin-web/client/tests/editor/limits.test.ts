@@ -1,8 +1,9 @@
 import { EditorState, Text, type TransactionSpec } from "@codemirror/state";
 import { expect, test } from "vitest";
 import { ySyncAnnotation } from "y-codemirror.next";
+import * as Y from "yjs";
 import { access } from "../../src/editor/access";
-import { clean, limits, utf8Length } from "../../src/editor/limits";
+import { BYTES_PER_RANGE, clean, limits, utf8Length } from "../../src/editor/limits";
 
 function edited(doc: string, spec: TransactionSpec, source = 20, update = 1_000) {
   const refused: string[] = [];
@@ -43,11 +44,30 @@ test("what the shared document says is never refused", () => {
 });
 
 test("a change in very many places at once is refused before it becomes an update nobody takes", () => {
-  const changes = Array.from({ length: 30 }, (_, index) => ({ from: index, to: index + 1, insert: "y" }));
-  const { after, refused } = edited("x".repeat(30), { changes }, 100);
-  expect(after).toBe("x".repeat(30));
+  const { after, refused } = edited("xo".repeat(30), { changes: everySecond(30) }, 100);
+  expect(after).toBe("xo".repeat(30));
   expect(refused).toHaveLength(1);
 });
+
+test("the size that is reckoned with is never below what the update really has", () => {
+  const places = 5_000;
+  const doc = new Y.Doc();
+  const text = doc.getText("source");
+  text.insert(0, "xo".repeat(places));
+  const updates: Uint8Array[] = [];
+  doc.on("update", (update: Uint8Array) => updates.push(update));
+  doc.transact(() => {
+    for (const { from } of everySecond(places)) {
+      text.delete(from, 1);
+      text.insert(from, "y");
+    }
+  });
+  expect(updates[0]?.length).toBeLessThan(places * BYTES_PER_RANGE);
+});
+
+function everySecond(places: number) {
+  return Array.from({ length: places }, (_, index) => ({ from: 2 * index, to: 2 * index + 1, insert: "y" }));
+}
 
 test.each(["\u0000", "\u001b", "\u0085", "\ud800"])("a character that no document keeps is refused", (character) => {
   expect(edited("", { changes: { from: 0, insert: `a${character}b` } }).refused).toHaveLength(1);

@@ -97,7 +97,10 @@ export class Room {
     return {
       clock: this.clock,
       openSocket: (handlers) => this.connect(handlers),
-      probe: async () => this.refuses ?? 204,
+      probe: async () => {
+        await new Promise<void>((answered) => this.clock.after(DELAY, answered));
+        return this.refuses ?? 204;
+      },
       random: () => 1,
       newId: () => {
         this.ids += 1;

@@ -122,6 +122,19 @@ test.each([
   expect(events).toEqual(["closed", why]);
 });
 
+test("an answer to why a socket was refused is too late once there is another attempt", async () => {
+  const { room, events, connection } = connected();
+  room.refuses = 401;
+  await room.clock.turn(7);
+  room.refuses = null;
+  connection.connect();
+  room.refuses = 401;
+  await room.clock.turn(4);
+  room.refuses = null;
+  await room.clock.turn(100);
+  expect(events).toEqual(["closed", "up", "session:hello"]);
+});
+
 test("a socket refused for a passing reason is tried again", async () => {
   const { room } = connected();
   room.refuses = 503;

@@ -74,6 +74,16 @@ test("recalled parcels go out again before what came later, merged under a new i
   expect(box.empty).toBe(false);
 });
 
+test("recalled parcels keep their order", () => {
+  const box = outbox(1);
+  const [a, b, c] = typed("a", "b", "c") as [Uint8Array, Uint8Array, Uint8Array];
+  for (const update of [a, b, c]) box.add(update);
+  box.take();
+  box.take();
+  box.recall();
+  expect([box.take()?.update, box.take()?.update, box.take()?.update]).toEqual([a, b, c]);
+});
+
 test("a refused parcel goes back in front", () => {
   const box = outbox(1);
   const [a, b] = typed("a", "b") as [Uint8Array, Uint8Array];

@@ -72,6 +72,14 @@ test("a blip loses nothing and shows nothing", async () => {
   expect(writer.status).toMatchObject({ link: "online", save: "saved" });
 });
 
+test("every blip is bridged as quickly as the first", async () => {
+  for (let blip = 0; blip < 6; blip += 1) {
+    room.cut(1006);
+    await room.clock.turn(600);
+    expect(writer.status.link).toBe("online");
+  }
+});
+
 test("only what is missing is asked for when the epoch is the same", async () => {
   room.cut(1006);
   await room.clock.turn(700);
@@ -145,6 +153,31 @@ test("a refused update stays here and goes out again", async () => {
   await room.clock.turn(3_000);
   expect(room.text).toBe("Prelude?");
   expect(writer.status.save).toBe("saved");
+});
+
+test("once an update was taken, a later refusal is the first one again", async () => {
+  room.errs = true;
+  writer.type("?");
+  await room.clock.turn(5_000);
+  room.errs = false;
+  await room.clock.turn(5_000);
+  expect(writer.status.save).toBe("saved");
+  room.errsOnce = true;
+  writer.type("!");
+  await room.clock.turn(50);
+  expect(writer.status.save).toBe("saving");
+  await room.clock.turn(1_000);
+  expect(writer.status.save).toBe("saved");
+});
+
+test("having been refused to open says nothing about edits", async () => {
+  room.errs = true;
+  room.cut(1006);
+  await room.clock.turn(4_000);
+  room.errs = false;
+  await room.clock.turn(10_000);
+  writer.type("!");
+  expect(writer.status.save).toBe("saving");
 });
 
 test("nothing that builds on a refused update is sent before it", async () => {
@@ -319,6 +352,8 @@ test("a late answer to our rename does not replace a newer one of somebody else"
 test("the status is the same object until something changes", async () => {
   const before = writer.status;
   await room.clock.turn(60_000);
+  room.tell({ kind: "plan:awareness", epoch: "other", update: "" });
+  await room.clock.turn(20);
   expect(writer.status).toBe(before);
   room.tell({ kind: "session:presence", members: [] });
   await room.clock.turn(20);

@@ -1,0 +1,69 @@
+"""A running Chopin: the writer of one storage, its rooms and its documents, from start to drain."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+
+import attrs
+
+from chopin_core.documents import Documents
+from chopin_core.ids import UuidV7
+from chopin_core.ports.documents import DocumentEngine
+from chopin_core.ports.storage import Storage
+from chopin_core.room.history import Clerk
+from chopin_core.room.rooms import Rooms
+from chopin_core.room.timings import Timings
+from chopin_core.writer import LeaseTimings, Loss, Writer
+
+
+@attrs.frozen(kw_only=True)
+class Chopin:
+    """What the shells and embedders work with."""
+
+    documents: Documents
+    rooms: Rooms
+
+
+def _ignore(_: object) -> None:
+    return None
+
+
+@asynccontextmanager
+async def running(
+    storage: Storage,
+    engine: DocumentEngine,
+    *,
+    owner: str,
+    failed: Callable[[BaseException], None] = _ignore,
+    lost: Callable[[Loss], None] = _ignore,
+    timings: Timings | None = None,
+    lease_timings: LeaseTimings | None = None,
+) -> AsyncIterator[Chopin]:
+    """
+    Be the writer of a storage while the context is open; leaving it writes every room out and lets the lease go.
+
+    ``owner`` is the name others are told while they are refused. ``failed`` is called when storage failed in the middle of a
+    write and ``lost`` when the lease is gone: nothing more will be acknowledged then, so leave the context and start over.
+    The storage stays open.
+
+    Raises:
+        LeaseHeld: another process is the writer.
+    """
+    new_id = UuidV7()
+    writer = await Writer.take(storage.leases, owner, now=_now, lost=lost, timings=lease_timings)
+    try:
+        clerk = Clerk(store=storage.collaboration, lease=lambda: writer.lease, now=_now, new_id=new_id)
+        rooms = Rooms(storage=storage, engine=engine, clerk=clerk, fatal=failed, timings=timings)
+        documents = Documents(storage=storage, rooms=rooms, engine=engine, now=_now, new_id=new_id)
+        try:
+            yield Chopin(documents=documents, rooms=rooms)
+        finally:
+            await rooms.close()
+    finally:
+        await writer.release()
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,85 @@
+"""Bringing a database to the current schema: all of it in one transaction, and one process at a time."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import Connection, func, inspect, select, text
+
+from chopin_core.errors import CorruptRecord, InvalidField
+from chopin_storage_pg import ledger
+from chopin_storage_pg.engine import Connections
+from chopin_storage_pg.locks import MIGRATION_LOCK
+from chopin_storage_pg.tables import metadata
+
+OLDEST_SERVER: Final = 150000
+"""PostgreSQL 15."""
+
+
+class Migrations:
+    """The schema of one database."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    async def upgrade(self) -> None:
+        """
+        Apply what is missing. Others who start at the same time wait, and then find nothing to do.
+
+        Raises:
+            CorruptRecord: the database was made by a newer version, by files that were changed, or not by Chopin.
+            StorageUnavailable: it could not be done, and nothing of it was.
+        """
+        async with self._connections.writing() as connection:
+            await connection.run_sync(_upgrade)
+
+    async def refuse_incomplete(self) -> None:
+        """
+        Raises:
+            CorruptRecord: the schema is not exactly the one of this version.
+        """
+        async with self._connections.writing() as connection:
+            await connection.run_sync(ledger.refuse_incomplete)
+
+    async def refuse_unfit(self) -> None:
+        """
+        Raises:
+            InvalidField: the server is too old, or the database cannot hold every text.
+        """
+        async with self._connections.single() as connection:
+            version, encoding = (
+                await connection.execute(
+                    text("SELECT current_setting('server_version_num')::integer, current_setting('server_encoding')")
+                )
+            ).one()
+        if version < OLDEST_SERVER:
+            raise InvalidField("DATABASE_URL", "names a server older than PostgreSQL 15")
+        if encoding != "UTF8":
+            raise InvalidField("DATABASE_URL", "names a database whose encoding is not UTF8")
+
+
+def _upgrade(connection: Connection) -> None:
+    connection.execute(text("SET LOCAL lock_timeout = 0"))  # however long the process before us takes
+    connection.execute(select(func.pg_advisory_xact_lock(MIGRATION_LOCK)))
+    recorded = ledger.applied(connection)
+    heads = MigrationContext.configure(connection).get_current_heads()
+    for head in heads:
+        if head not in recorded:
+            raise CorruptRecord("schema", f"revision {head} is applied but not recorded")
+    if not heads:
+        _refuse_foreign(connection)
+    config = Config()
+    config.set_main_option("script_location", str(ledger.VERSIONS.parent).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+    ledger.refuse_incomplete(connection)
+
+
+def _refuse_foreign(connection: Connection) -> None:
+    """A table of one of our names that no revision made is somebody else's; the baseline must not build around it."""
+    foreign = sorted(set(inspect(connection).get_table_names()) & set(metadata.tables))
+    if foreign:
+        raise CorruptRecord("schema", f"table {foreign[0]} was not made by Chopin")

@@ -1,0 +1,85 @@
+"""The stores of one PostgreSQL database, opened and closed as one."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from chopin_storage_pg.channels import PgChannelStore
+from chopin_storage_pg.collaboration import PgCollaborationStore
+from chopin_storage_pg.engine import Connections
+from chopin_storage_pg.grouping import GroupedCommits
+from chopin_storage_pg.leases import RENEWING, PgLeaseStore
+from chopin_storage_pg.migrate import Migrations
+from chopin_storage_pg.outcomes import Outcomes
+from chopin_storage_pg.sessions import LostSessions, OwnSession
+from chopin_storage_pg.users import PgUserStore
+
+
+class PgStorage:
+    """Chopin's storage on PostgreSQL; a context manager that closes itself. Made by :func:`open_storage`."""
+
+    def __init__(self, url: str) -> None:
+        connections = Connections(url)
+        lost = LostSessions()
+        outcomes = Outcomes(connections, lost)
+        self._connections = connections
+        self._sessions = committing, renewing = OwnSession(connections, lost), OwnSession(connections, lost, *RENEWING)
+        self.migrations = Migrations(connections)
+        self._users = PgUserStore(connections)
+        self._channels = PgChannelStore(connections)
+        self._collaboration = PgCollaborationStore(connections, GroupedCommits(committing, outcomes), outcomes)
+        self._leases = PgLeaseStore(connections, renewing, lost)
+
+    @property
+    def users(self) -> PgUserStore:
+        return self._users
+
+    @property
+    def channels(self) -> PgChannelStore:
+        return self._channels
+
+    @property
+    def collaboration(self) -> PgCollaborationStore:
+        return self._collaboration
+
+    @property
+    def leases(self) -> PgLeaseStore:
+        return self._leases
+
+    async def migrate(self) -> None:
+        """Bring the schema to the one of this version; see :meth:`Migrations.upgrade`."""
+        await self.migrations.upgrade()
+
+    async def health(self) -> None:
+        await self.migrations.refuse_incomplete()
+
+    async def close(self) -> None:
+        await self._connections.close()
+        for session in self._sessions:
+            await session.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+async def open_storage(url: str) -> PgStorage:
+    """
+    The storage behind a ``postgres://`` or ``postgresql://`` URL, once its server has answered. The schema is left as it is.
+
+    Raises:
+        InvalidField: the URL is none of these, or the database is none that can be used. The URL is not repeated.
+        StorageUnavailable: the server cannot be reached.
+    """
+    storage = PgStorage(url)
+    try:
+        await storage.migrations.refuse_unfit()
+    except BaseException:
+        await storage.close()
+        raise
+    return storage
