@@ -10,7 +10,7 @@ import pytest
 from chopin_core.channel import TitlePolicy
 from chopin_core.counters import PlanRevision
 from chopin_core.document.splice import Splice
-from chopin_core.errors import Closing, StorageUnavailable, UpdateRefused
+from chopin_core.errors import Closing, StorageUnavailable, UpdateMalformed, UpdateRefused
 from chopin_core.ids import ChannelId
 from chopin_core.ports.collaboration import Commit, CommitResult, StoredChannel
 from chopin_core.ports.leases import Lease
@@ -160,6 +160,49 @@ async def test_a_control_character_is_refused_and_nothing_of_its_update_stays(
         await type_in(room, mallory, 0, "good", name="good")
         await until(lambda: mallory.acknowledged == ["good"])
         assert await text_after_restart(house, channel) == "good"
+
+
+async def test_what_follows_a_refused_update_is_ignored_until_its_sender_opens_again(house: House, channel: ChannelId) -> None:
+    async with house.rooms.hold(channel) as room:
+        ada = Listener("ada")
+        ada.enter(room)
+        await type_in(room, ada, 0, "bad\0", name="bad")
+        for number in range(3):
+            await type_in(room, ada, 4, "more", name=f"early {number}")
+        await until(lambda: ada.resets == 1)
+        for number in range(3):
+            await type_in(room, ada, 4, "more", name=f"late {number}")
+        await asyncio.sleep(0.02)
+        assert len(ada.told(Struck)) == 1
+        assert ada.resets == 1
+        ada.open(room)
+        await type_in(room, ada, 0, "fine", name="fine")
+        await until(lambda: ada.acknowledged == ["fine"])
+
+
+async def test_a_live_replica_that_cannot_be_trusted_is_rebuilt_under_a_new_epoch_and_loses_nothing(
+    house: House, channel: ChannelId, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with house.rooms.hold(channel) as room:
+        ada = Listener("ada")
+        ada.enter(room)
+        await type_in(room, ada, 0, "before ", name="one")
+        await until(lambda: bool(ada.acknowledged))
+
+        def broken(update: bytes) -> None:
+            raise UpdateMalformed()
+
+        monkeypatch.setattr(room._live, "apply", broken)
+        await type_in(room, ada, 7, "after", name="two")
+        await until(lambda: ada.resets == 1)
+        assert ada.acknowledged == ["one", "two"]
+        former = ada.epoch
+        ada.open(room)
+        assert ada.epoch != former
+        assert ada.replica.text == "before after"
+        await type_in(room, ada, 0, "still ", name="three")
+        await until(lambda: "three" in ada.acknowledged)
+    assert await text_after_restart(house, channel) == "still before after"
 
 
 async def test_a_browser_cannot_change_a_protected_block(house: House, channel: ChannelId) -> None:

@@ -153,13 +153,13 @@ async def write_snapshot(
         _sidecar_copy(channel_id),
     ).where(channel_state.c.channel_id == channel_id)
     written = upsert(channel_snapshots).from_select([*values, "sidecar"], copied)
-    result = await connection.execute(
+    kept = await connection.scalar(
         written.on_conflict_do_update(
             index_elements=[channel_snapshots.c.channel_id],
             set_={name: written.excluded[name] for name in [*values, "sidecar"] if name != "channel_id"},
-        )
+        ).returning(channel_snapshots.c.channel_id)
     )
-    if result.rowcount != 1:
+    if kept is None:
         raise CorruptRecord(f"channel {channel_id}", "has no state row")
 
 

@@ -18,6 +18,7 @@ from psycopg import sql
 
 from chopin_storage_pg.embedded.server import EmbeddedPostgres
 from chopin_storage_pg.storage import PgStorage, open_storage
+from chopin_storage_pg.tables import chopin_migrations, metadata
 
 SERVER: Final = "CHOPIN_TEST_DATABASE_URL"
 """Names a server to test on, by the URL of a database whose user may create others. Without it one is started for the run."""
@@ -25,7 +26,7 @@ SERVER: Final = "CHOPIN_TEST_DATABASE_URL"
 
 @attrs.frozen
 class ScratchDatabase:
-    """A database of its own, dropped when the test is over."""
+    """A database that belongs to one test."""
 
     url: str = attrs.field(repr=False)
 
@@ -40,22 +41,65 @@ class ScratchServer:
     url: str = attrs.field(repr=False)
     template: str
     name: str
+    _emptied: list[ScratchDatabase] = attrs.field(factory=list, repr=False)
 
     @asynccontextmanager
     async def fresh(self) -> AsyncIterator[ScratchDatabase]:
-        """A database with our schema and no row."""
-        async with self.database(self.template) as database:
+        """
+        A database with our schema and no row. It is emptied afterwards and given out again.
+
+        Making and dropping a database has the server write everything it holds to disk, a hundred times the work of emptying
+        a small one. A test that changes the schema takes :meth:`copied` instead.
+        """
+        database = self._emptied.pop() if self._emptied else await asyncio.to_thread(self._create, self.template)
+        try:
+            yield database
+        finally:
+            await asyncio.to_thread(_empty, database)
+            self._emptied.append(database)
+
+    @asynccontextmanager
+    async def copied(self) -> AsyncIterator[ScratchDatabase]:
+        """A database with our schema and no row, dropped afterwards whatever became of it."""
+        async with self._dropped(self.template) as database:
             yield database
 
     @asynccontextmanager
-    async def database(self, template: str = "template1") -> AsyncIterator[ScratchDatabase]:
-        """A database that is a copy of another, by default of none: without any table."""
-        name = f"chopin_test_{secrets.token_hex(6)}"
-        await asyncio.to_thread(_run, self.url, "CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY", name, template)
+    async def blank(self) -> AsyncIterator[ScratchDatabase]:
+        """A database without a table, dropped afterwards."""
+        async with self._dropped("template0") as database:
+            yield database
+
+    def drop_emptied(self) -> None:
+        for database in self._emptied:
+            self._drop(database)
+
+    @asynccontextmanager
+    async def _dropped(self, template: str) -> AsyncIterator[ScratchDatabase]:
+        database = await asyncio.to_thread(self._create, template)
         try:
-            yield ScratchDatabase(with_database(self.url, name))
+            yield database
         finally:
-            await asyncio.to_thread(_run, self.url, "DROP DATABASE {} WITH (FORCE)", name)
+            await asyncio.to_thread(self._drop, database)
+
+    def _create(self, template: str) -> ScratchDatabase:
+        name = f"chopin_test_{secrets.token_hex(6)}"
+        _run(self.url, "CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY", name, template)
+        return ScratchDatabase(with_database(self.url, name))
+
+    def _drop(self, database: ScratchDatabase) -> None:
+        _run(self.url, "DROP DATABASE {} WITH (FORCE)", urlsplit(database.url).path.removeprefix("/"))
+
+
+def _empty(database: ScratchDatabase) -> None:
+    with psycopg.connect(database.url) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        for table in reversed(metadata.sorted_tables):
+            if table is not chopin_migrations:
+                connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table.name)))
 
 
 @contextmanager
@@ -96,7 +140,11 @@ def _templated(url: str) -> Iterator[ScratchServer]:
         asyncio.run(_migrated(with_database(url, template)))
         with psycopg.connect(url) as connection:
             version = connection.info.parameter_status("server_version") or "?"
-        yield ScratchServer(url=url, template=template, name=f"postgres {version.partition(' ')[0]}")
+        server = ScratchServer(url=url, template=template, name=f"postgres {version.partition(' ')[0]}")
+        try:
+            yield server
+        finally:
+            server.drop_emptied()
     finally:
         _run(url, "DROP DATABASE {} WITH (FORCE)", template)
 

@@ -22,7 +22,7 @@ from chopin_core.room.events import (
     Struck,
     Updated,
 )
-from chopin_core.room.limits import Pace, Strikes, UpdateRate
+from chopin_core.room.limits import CURSORS_PER_SECOND, Pace, Rate, Strikes, UpdateRate
 from chopin_core.room.room import Room
 from chopin_web.admission import Admission, Verdict
 from chopin_web.close_codes import CloseCode
@@ -50,6 +50,7 @@ class Conversation:
         self._outbox = outbox
         self._log = log
         self._rate = UpdateRate()
+        self._cursors = Rate(CURSORS_PER_SECOND)
         self._strikes = Strikes()
         self._for_viewers: Mapping[str, Handler] = {
             "session:ping": self._ping,
@@ -145,7 +146,8 @@ class Conversation:
         self._room.close(self)
 
     async def _awareness(self, frame: Frame) -> None:
-        self._room.move_cursor(self, frame.text("epoch"), frame.data("update"))
+        if self._cursors.take(time.monotonic()):
+            self._room.move_cursor(self, frame.text("epoch"), frame.data("update"))
 
     async def _update(self, frame: Frame) -> None:
         match self._rate.arrive(time.monotonic()):

@@ -23,7 +23,13 @@ def whole_tags(text: str) -> list[Span]:
 def _images(text: str) -> Iterator[Span]:
     for match in _IMAGE.finditer(text):
         tag = read_tag(text, match.start())
-        if tag and tag.kind is TagKind.EMPTY and tag.plain and not _RAW.search(text, tag.start, tag.end) and _bare(text, tag.start):
+        if (
+            tag
+            and tag.kind is TagKind.EMPTY
+            and tag.plain
+            and not _RAW.search(text, tag.start, tag.end)
+            and _bare(text, tag.start)
+        ):
             yield Span(tag.start, tag.end)
 
 

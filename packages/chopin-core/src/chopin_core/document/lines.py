@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 import attrs
@@ -63,7 +64,7 @@ def _component(tag: Tag) -> bool:
 def _answer(lines: Sequence[str], tokens: Sequence[Token], literal: frozenset[int], doubtful: int) -> Lines:
     tags: set[int] = set()
     continued: set[int] = set()
-    for before, token in zip(tokens, tokens[1:], strict=False):
+    for before, token in pairwise(tokens):
         if token.type == "inline" and before.type == "paragraph_open" and token.map:
             continued.update(_continuations(lines, *token.map))
     for token in tokens:

@@ -10,9 +10,7 @@ from typing import Final, NamedTuple
 
 _RUN: Final = re.compile(r"`+|\$+")
 _LINK: Final = re.compile(r"\]\(")
-_TARGET: Final = re.compile(
-    r"[ \t]*[^\s()<>`$]*(?:\([^\s()<>`$]*\)[^\s()<>`$]*)*(?:[ \t]+(?:\"[^\"`$]*\"|'[^'`$]*'))?[ \t]*\)"
-)
+_TARGET: Final = re.compile(r"[ \t]*[^\s()<>`$]*(?:\([^\s()<>`$]*\)[^\s()<>`$]*)*(?:[ \t]+(?:\"[^\"`$]*\"|'[^'`$]*'))?[ \t]*\)")
 _LABEL: Final = re.compile(r"\]\[[^\]]*(?:[`$]|\Z)|\[\^[^\[\]\s]*[`$]")
 _ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S*", re.IGNORECASE)
 _MOST_OPENERS: Final = 8

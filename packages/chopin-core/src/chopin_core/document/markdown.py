@@ -6,7 +6,7 @@ MDX knows no raw HTML, no ``<autolinks>`` and no code by indentation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from markdown_it import MarkdownIt
@@ -24,13 +24,16 @@ DEEPEST: Final = 60
 """Blocks nested deeper are not read. The dialect allows 20 levels, and a list item counts for two here."""
 
 
-def parse_blocks(text: str, accept: AcceptTag) -> list[Token]:
+def parse_blocks(text: str, accept: AcceptTag, env: dict[str, Any] | None = None) -> list[Token]:
     """
     The blocks of a text with plain line ends, as a flat list of opening and closing tokens; what stands in a line is not read.
 
     A line of nothing but tags that are all accepted is one ``tags`` token, with the tags in ``meta``. Elsewhere ``<`` is text.
+    The parser leaves the definitions of links and footnotes in ``env``.
     """
-    return _BLOCKS.parse(text, {"accept": accept})
+    env = {} if env is None else env
+    env["accept"] = accept
+    return _BLOCKS.parse(text, env)
 
 
 def _tag_lines(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:

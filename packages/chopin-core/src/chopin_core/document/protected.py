@@ -12,8 +12,8 @@ from chopin_core.document.fences import margin_fences
 from chopin_core.document.markdown import parse_blocks
 from chopin_core.document.tags import Tag, TagKind, read_tag
 
-_OPENINGS: Final = tuple(f"<{name}" for name in sorted(PROJECTIONS))
-_CANDIDATE: Final = re.compile(rf"^<(?:{'|'.join(sorted(PROJECTIONS))})(?=[\s/>])", re.MULTILINE)
+_OPENING: Final = re.compile(rf"<(?:{'|'.join(sorted(PROJECTIONS))})(?=[\s/>])")
+_AT_MARGIN: Final = re.compile(rf"^{_OPENING.pattern}", re.MULTILINE)
 _COMPONENT: Final = re.compile(rf"<(?:{'|'.join(sorted(FLOW))})(?=\s)")
 _SPACE: Final = re.compile(r"[ \t\n]*")
 _REST_OF_LINE: Final = re.compile(r"[ \t]*$", re.MULTILINE)
@@ -27,9 +27,7 @@ def protected_blocks(text: str) -> tuple[str, ...]:
     surrounds is not there, so to wrap a block is to remove it. A text without blocks is answered at once, and a text
     with them mostly without parsing it.
     """
-    if not any(opening in text for opening in _OPENINGS):
-        return ()
-    return _blocks(text)
+    return _blocks(text) if _OPENING.search(text) else ()
 
 
 @lru_cache(maxsize=16)  # a text is asked about as the outcome of one edit and then as the origin of the next
@@ -47,7 +45,7 @@ def _blocks(text: str) -> tuple[str, ...]:
 
 def _candidates(text: str) -> Iterator[tuple[int, int]]:
     done = 0
-    for match in _CANDIDATE.finditer(text):
+    for match in _AT_MARGIN.finditer(text):
         if match.start() >= done and (end := _end(text, match.start())) is not None:
             yield match.start(), end
             done = end

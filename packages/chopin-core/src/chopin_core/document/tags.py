@@ -73,7 +73,7 @@ def read_tag(text: str, start: int, stop: int | None = None) -> Tag | None:
                 return None
             return Tag(name[0], TagKind.EMPTY, tuple(attributes), start, at + 1)
         found = None if closing or name is None else _attribute(text, at, stop)
-        if found is None or at == spaced and not attributes:
+        if found is None or (at == spaced and not attributes):
             return None
         attribute, at = found
         attributes.append(attribute)

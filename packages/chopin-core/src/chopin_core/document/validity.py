@@ -26,7 +26,7 @@ def check_text(text: str) -> None:
     """
     if CONTROL.search(text):
         raise UpdateRefused("control-character")
-    if source_size(text) > LARGEST_SOURCE:
+    if _too_large(text):
         raise UpdateRefused("source-too-large")
 
 
@@ -39,13 +39,13 @@ def check_change(before: str, splices: Sequence[Splice], after: str) -> None:
     """
     if any(CONTROL.search(splice.insert) for splice in splices):
         raise UpdateRefused("control-character")
-    if source_size(after) > LARGEST_SOURCE:
+    if _too_large(after):
         raise UpdateRefused("source-too-large")
     if protected_blocks(before) != protected_blocks(after):
         raise UpdateRefused("protected-projection")
 
 
-def source_size(text: str) -> int:
-    """The length of the text in UTF-8; a small one is not counted but estimated from above."""
-    estimate = len(text) if text.isascii() else 4 * len(text)
-    return estimate if estimate <= LARGEST_SOURCE else len(text.encode("utf-8", "surrogatepass"))
+def _too_large(text: str) -> bool:
+    if text.isascii() or 4 * len(text) <= LARGEST_SOURCE:
+        return len(text) > LARGEST_SOURCE
+    return len(text.encode("utf-8", "surrogatepass")) > LARGEST_SOURCE

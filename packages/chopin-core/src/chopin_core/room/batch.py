@@ -72,21 +72,26 @@ class Shadow:
 
     def decide(self, live: SharedText, submissions: Sequence[Submission]) -> Decision:
         """
-        Try the updates one after the other, each on what the ones before it led to.
+        Try the updates one after the other, each on what the ones before it led to. After a member's first refusal the
+        rest of what it sent is passed over: it builds on what was refused.
 
         The shadow must be level with ``live``; afterwards it is ahead of it by ``Decision.update``.
         """
         accepted: list[Accepted] = []
         known: list[Submission] = []
         refused: list[Refused] = []
+        offenders: set[Member] = set()
         before = self._replica.text
         for submission in submissions:
+            if submission.member in offenders:
+                continue
             text = self._replica.text
             try:
                 applied = self._replica.apply(submission.update)
                 if applied.splices:
                     self._check(text, applied.splices, self._replica.text)
             except Invalid as error:
+                offenders.add(submission.member)
                 refused.append(Refused(submission=submission, reason=reason_of(error)))
                 self._replica = self._engine.load([live.update(), *(item.update for item in accepted)])
                 continue

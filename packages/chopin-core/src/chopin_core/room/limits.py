@@ -8,6 +8,8 @@ from collections import deque
 LARGEST_UPDATE = 512 * 1024
 UPDATES_PER_SECOND = 200
 LIMITED_WINDOWS = 3
+CURSORS_PER_SECOND = 50
+"""Awareness beyond that is dropped; a browser of ours sends at most ten a second."""
 STRIKES = 3
 STRIKE_MEMORY = 600.0
 
@@ -22,19 +24,33 @@ class Pace(enum.Enum):
     """Too fast for three windows in a row: close the connection."""
 
 
+class Rate:
+    """At most so many arrivals in any second. Times are monotonic seconds."""
+
+    def __init__(self, per_second: int) -> None:
+        self._per_second = per_second
+        self._taken: deque[float] = deque()
+
+    def take(self, at: float) -> bool:
+        """Whether one more fits; only what fits is counted."""
+        while self._taken and self._taken[0] <= at - 1.0:
+            self._taken.popleft()
+        if len(self._taken) >= self._per_second:
+            return False
+        self._taken.append(at)
+        return True
+
+
 class UpdateRate:
     """At most 200 updates in any second of one connection (protocol spec §4.2). Times are monotonic seconds."""
 
     def __init__(self) -> None:
-        self._taken: deque[float] = deque()
+        self._rate = Rate(UPDATES_PER_SECOND)
         self._limited_window: int | None = None
         self._limited_in_a_row = 0
 
     def arrive(self, at: float) -> Pace:
-        while self._taken and self._taken[0] <= at - 1.0:
-            self._taken.popleft()
-        if len(self._taken) < UPDATES_PER_SECOND:
-            self._taken.append(at)
+        if self._rate.take(at):
             return Pace.TAKE
         window = int(at)
         if self._limited_window != window:

@@ -196,13 +196,13 @@ class Room:
         """
         Take an update in; what becomes of it is told to its member. Holds the caller back while too much is waiting.
 
-        One of another epoch is ignored: its sender was or will be told to reset. One that is too large costs its sender a
-        reset.
+        One of another epoch is ignored, and so is one from a member who did not open the document since its last reset: it
+        was or will be told. One that is too large costs its sender a reset.
         """
-        if self._closed or epoch != self._epoch:
+        if self._closed or epoch != self._epoch or submission.member not in self._opened:
             return
         if len(submission.update) > LARGEST_UPDATE:
-            submission.member.tell(Reset(epoch=self._epoch, reason=ResetReason.REBUILT))
+            self._reset(submission.member)
             return
         if not self._pending:
             self._pending_since = asyncio.get_running_loop().time()
@@ -275,7 +275,7 @@ class Room:
         decision = self._shadow.decide(self._live, batch)
         for refused in decision.refused:
             refused.submission.member.tell(Struck(reason=refused.reason))
-            refused.submission.member.tell(Reset(epoch=self._epoch, reason=ResetReason.REBUILT))
+            self._reset(refused.submission.member)
         if decision.update:
             counters = self._sidecar.counters.accepted(len(decision.accepted), text_changed=decision.text_changed)
             await self._keep(decision.update, counters)
@@ -365,10 +365,15 @@ class Room:
         self._shadow = Shadow(self._on.engine, live, self._on.check)
         self._checkpoints.folded()
         self._presence.forget_cursors()
-        for member in self._opened:
-            member.tell(Reset(epoch=epoch, reason=ResetReason.REBUILT))
+        for member in tuple(self._opened):
+            self._reset(member)
 
     # Telling
+
+    def _reset(self, member: Member) -> None:
+        """What the member has is of no use any more; until it opens the document again it takes no part in it."""
+        self._opened.discard(member)
+        member.tell(Reset(epoch=self._epoch, reason=ResetReason.REBUILT))
 
     def _relay_cursors(self, member: Member, update: bytes | None) -> None:
         if update is not None:

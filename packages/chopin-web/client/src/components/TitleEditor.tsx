@@ -60,6 +60,7 @@ export function TitleEditor({ provider, channelId, title, canRename }: TitleEdit
         rename.save();
       }}
     >
+      <h1 className="visually-hidden">{title}</h1>
       <input
         ref={field}
         // biome-ignore lint/a11y/noAutofocus: the person has just asked for this field.

@@ -68,7 +68,10 @@ export function yCursor(text: Y.Text, presence: Presence, self: () => Self | nul
         told: null as Caret | null,
         update: (update: ViewUpdate) => {
           const moved = update.transactions.some(({ effects }) => effects.some((effect) => effect.is(peersMoved)));
-          if (update.docChanged || moved) plugin.decorations = draw(view, text, presence);
+          if (update.docChanged || moved) {
+            plugin.decorations = draw(view, text, presence);
+            view.requestMeasure(namesInside);
+          }
           if (view.hasFocus && (update.selectionSet || update.docChanged || update.focusChanged)) tell();
         },
         destroy: () => {
@@ -102,6 +105,20 @@ export function yCursor(text: Y.Text, presence: Presence, self: () => Self | nul
     { decorations: (plugin) => plugin.decorations },
   );
 }
+
+/** Names at the right edge of the page go to the other side of their caret. */
+const namesInside = {
+  read: (view: EditorView) => {
+    const edge = view.dom.getBoundingClientRect().right;
+    return [...view.contentDOM.querySelectorAll<HTMLElement>(".peer-name")].map((name) => {
+      const caret = name.parentElement?.getBoundingClientRect().left ?? 0;
+      return { name, left: caret + name.offsetWidth > edge };
+    });
+  },
+  write: (names: { name: HTMLElement; left: boolean }[]) => {
+    for (const { name, left } of names) name.classList.toggle("peer-name--left", left);
+  },
+};
 
 function draw(view: EditorView, text: Y.Text, presence: Presence): DecorationSet {
   const { doc } = text;

@@ -1,17 +1,17 @@
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { enterDocument, leaveDocument } from "../sync/openDocuments";
 import type { Provider } from "../sync/provider";
 import type { Status } from "../sync/status";
+import { thisTab } from "../sync/thisTab";
 import type { Channel } from "../wire/channels";
 
 /** The provider of a document for as long as its page is shown. */
 export function useDocument(channel: Channel): Provider | null {
   const [provider, setProvider] = useState<Provider | null>(null);
   useEffect(() => {
-    const entered = enterDocument(channel.id);
+    const entered = thisTab.enter(channel.id);
     entered.learn(channel);
     setProvider(entered);
-    return () => leaveDocument(channel.id);
+    return () => thisTab.leave(channel.id);
   }, [channel]);
   return provider;
 }

@@ -4,25 +4,21 @@ import type { Limits, ServerFrame } from "../wire/frames";
 import { Backoff } from "./backoff";
 import type { Cancel } from "./clock";
 import { Connection, type Down, type Ended, type Surroundings } from "./connection";
+import { Delivery, PAUSE } from "./delivery";
 import { type Metadata, newer } from "./metadata";
 import { Outage } from "./outage";
 import { Replica } from "./replica";
 import { isEditable, type Status, same, saveOf, type Unsent } from "./status";
 
-/** Keystrokes within this time travel together. */
-export const GATHER = 8;
-/** An acknowledgement that takes longer is asked for again. */
-export const ACK_WITHIN = 15_000;
-/** One refusal may pass unnoticed, as a blip does; from the second on the person is told. */
-const WORTH_A_WORD = 2;
-const PAUSE = { first: 1_000, most: 10_000 };
+/** Until the server has said its own. */
 const LIMITS: Limits = { source: 256 * 1024, update: 512 * 1024, depth: 20 };
 
 export class Provider {
   private readonly around: Surroundings;
   private readonly connection: Connection;
   private readonly outage: Outage;
-  private readonly refusals: Backoff;
+  private readonly delivery: Delivery;
+  private readonly reopenings: Backoff;
   private readonly listeners = new Set<() => void>();
 
   private replica: Replica | null = null;
@@ -34,11 +30,8 @@ export class Provider {
   /** The document was opened on the present connection. */
   private level = false;
   private opening: string | null = null;
-  private gathering: Cancel | null = null;
-  private pause: Cancel | null = null;
-  private ackDue: Cancel | null = null;
+  private reopen: Cancel | null = null;
 
-  private refusedInARow = 0;
   private ended: Ended | null = null;
   private metadata: Metadata | null = null;
   private canEdit = false;
@@ -49,13 +42,23 @@ export class Provider {
 
   constructor(around: Surroundings) {
     this.around = around;
-    this.refusals = new Backoff(around.random, PAUSE);
+    this.reopenings = new Backoff(around.random, PAUSE);
     this.outage = new Outage(around.clock, () => this.changed());
     this.connection = new Connection(around, {
       up: () => this.open(),
       frame: (frame) => this.receive(frame),
       down: (how) => this.lost(how),
       ended: (why) => this.stop(why),
+    });
+    this.delivery = new Delivery({
+      clock: around.clock,
+      random: around.random,
+      ready: () => this.level && this.canEdit,
+      send: ({ id, update }) => {
+        const { epoch } = this.replica as Replica;
+        this.connection.send({ kind: "plan:update", rid: id, epoch, id, update });
+      },
+      tooLarge: () => this.discard(),
     });
     this.status = this.read();
     this.start();
@@ -92,20 +95,7 @@ export class Provider {
 
   /** Send now what is being gathered, for instance because the page is about to go. */
   flush(): void {
-    this.gathering?.();
-    this.gathering = null;
-    const { outbox } = this.replica ?? {};
-    // One parcel at a time: nothing that builds on an update can overtake its refusal.
-    if (outbox === undefined || !this.sending || outbox.inFlight > 0) return;
-    const parcel = outbox.take();
-    if (parcel === null) return;
-    if (parcel.update.length > this.limits.update) {
-      this.discard();
-      return;
-    }
-    const { id, update } = parcel;
-    this.ackDue = this.around.clock.after(ACK_WITHIN, () => this.sendAgain());
-    this.connection.send({ kind: "plan:update", rid: id, epoch: (this.replica as Replica).epoch, id, update });
+    this.delivery.flush();
   }
 
   dismissUnsent(id: string): void {
@@ -116,7 +106,7 @@ export class Provider {
   destroy(): void {
     this.connection.abandon();
     this.outage.stop();
-    for (const cancel of [this.gathering, this.pause, this.ackDue]) cancel?.();
+    this.unlevel();
     this.listeners.clear();
     this.replica?.destroy();
   }
@@ -127,15 +117,18 @@ export class Provider {
     this.changed();
   }
 
-  private get sending(): boolean {
-    return this.level && this.canEdit && this.pause === null;
-  }
-
   private open(): void {
     if (!this.connection.up) return;
     this.opening = this.around.newId();
-    const known = this.replica === null || this.stale ? {} : { epoch: this.replica.epoch, vector: this.replica.vector };
+    const { replica } = this;
+    const known = replica === null || this.stale ? {} : { epoch: replica.epoch, vector: replica.vector };
     this.connection.send({ kind: "plan:open", rid: this.opening, ...known });
+  }
+
+  private openLater(): void {
+    this.opening = null;
+    this.reopen?.();
+    this.reopen = this.around.clock.after(this.reopenings.next(), () => this.open());
   }
 
   private receive(frame: ServerFrame): void {
@@ -160,13 +153,15 @@ export class Provider {
         this.connection.end("deleted");
         break;
       case "session:error":
-        this.refused(frame.rid);
+        if (frame.rid === undefined) break;
+        if (frame.rid === this.opening) this.openLater();
+        else this.delivery.refused(frame.rid);
         break;
       case "plan:open":
-        this.opened(frame);
+        if (frame.rid === this.opening) this.opened(frame);
         break;
       case "plan:ack":
-        this.acknowledged(frame.id);
+        this.delivery.acknowledged(frame.id);
         break;
       case "plan:update":
         if (this.follows(frame.epoch)) this.take(frame.update);
@@ -186,77 +181,29 @@ export class Provider {
   }
 
   private opened(frame: Extract<ServerFrame, { kind: "plan:open" }>): void {
-    if (frame.rid !== this.opening) return;
-    this.opening = null;
     this.limits = frame.limits;
     if (this.replica?.epoch !== frame.epoch || this.stale) this.replace(frame.epoch);
     const replica = this.replica as Replica;
     if (!replica.apply(frame.update)) {
       this.forsake();
-      this.later(() => this.open());
+      this.openLater();
       return;
     }
+    this.opening = null;
+    this.reopenings.reset();
     this.settleUnsent(replica);
-    if (!this.level) {
-      replica.outbox.recall();
-      replica.presence.startOver(frame.awareness);
-    }
+    if (this.level) return;
     this.level = true;
+    replica.presence.startOver(frame.awareness);
     this.outage.end();
     this.connection.settled();
-    this.flush();
+    this.delivery.carry(replica.outbox, this.limits.update);
   }
 
   private take(update: Uint8Array): void {
     const replica = this.replica as Replica;
     if (!replica.apply(update)) this.discard();
     else if (replica.incomplete && this.opening === null) this.open();
-  }
-
-  private acknowledged(id: string): void {
-    if (this.replica?.outbox.acknowledge(id) !== true) return;
-    this.ackDue?.();
-    this.patient();
-    this.gather();
-  }
-
-  private patient(): void {
-    this.refusals.reset();
-    this.refusedInARow = 0;
-  }
-
-  /** Some refusals pass by themselves: too fast, storage away. What was refused stays here and goes out again. */
-  private refused(rid: string | undefined): void {
-    if (rid === undefined) return;
-    const opening = rid === this.opening;
-    if (!opening && this.replica?.outbox.putBack(rid) !== true) return;
-    this.ackDue?.();
-    this.opening = null;
-    this.refusedInARow += 1;
-    this.later(() => (opening ? this.open() : this.flush()));
-  }
-
-  private later(run: () => void): void {
-    this.pause?.();
-    this.pause = this.around.clock.after(this.refusals.next(), () => {
-      this.pause = null;
-      run();
-    });
-  }
-
-  /** The server may have it or not: it takes in nothing twice. */
-  private sendAgain(): void {
-    this.replica?.outbox.recall();
-    this.flush();
-  }
-
-  private edited(): void {
-    this.gather();
-    this.changed();
-  }
-
-  private gather(): void {
-    this.gathering ??= this.around.clock.after(GATHER, () => this.flush());
   }
 
   private lost(how: Down): void {
@@ -281,9 +228,8 @@ export class Provider {
   private unlevel(): void {
     this.level = false;
     this.opening = null;
-    this.ackDue?.();
-    this.pause?.();
-    this.pause = null;
+    this.reopen?.();
+    this.delivery.halt();
   }
 
   /** This copy is of no use any more: get the document anew. */
@@ -292,7 +238,6 @@ export class Provider {
     this.unlevel();
     this.outage.begin();
     this.open();
-    this.changed();
   }
 
   private forsake(): void {
@@ -308,7 +253,10 @@ export class Provider {
     this.replica = new Replica(epoch, this.limits.update, {
       clock: this.around.clock,
       newId: () => this.around.newId(),
-      edited: () => this.edited(),
+      edited: () => {
+        this.delivery.gather();
+        this.changed();
+      },
       sendPresence: (update) => {
         if (this.level) this.connection.send({ kind: "plan:awareness", epoch, update });
       },
@@ -332,9 +280,10 @@ export class Provider {
 
   private read(): Status {
     const { link } = this.outage;
-    const { ended, replica, metadata, canEdit, you, members, unsent } = this;
-    const reachable = ended === null && link !== "offline" && canEdit && this.refusedInARow < WORTH_A_WORD;
+    const { ended, replica, metadata, canEdit, limits, you, members, unsent } = this;
     const settled = replica === null || (this.stale ? this.endangered === null : replica.outbox.empty);
+    const reachable = ended === null && link !== "offline" && canEdit && !this.delivery.refusing;
+    const usable = replica !== null && !this.stale;
     return {
       link,
       ended,
@@ -342,8 +291,8 @@ export class Provider {
       replica,
       metadata,
       canEdit,
-      editable: isEditable({ link, ended, canEdit }, replica !== null && !this.stale),
-      limits: this.limits,
+      editable: isEditable({ link, ended, canEdit }, usable),
+      limits,
       you,
       members,
       unsent,

@@ -28,7 +28,13 @@ export function browserSocket(channelId: string): OpenSocket {
     socket.onmessage = (event: MessageEvent<unknown>) => {
       if (typeof event.data === "string") handlers.received(event.data);
     };
-    return { send: (message) => socket.send(message), close: () => socket.close() };
+    return {
+      send: (message) => {
+        // While it closes nothing arrives any more; what it was gets sent again on the next one.
+        if (socket.readyState === WebSocket.OPEN) socket.send(message);
+      },
+      close: () => socket.close(),
+    };
   };
 }
 

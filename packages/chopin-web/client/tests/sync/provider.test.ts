@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { ACK_WITHIN } from "../../src/sync/delivery";
 import { OFFLINE_AFTER } from "../../src/sync/outage";
-import { ACK_WITHIN } from "../../src/sync/provider";
 import { closeCodes } from "../../src/wire/closeCodes";
 import { Room, Writer } from "../support/room";
 
