@@ -22,7 +22,8 @@ async def test_it_is_called_saved_only_once_the_server_has_acknowledged_it(
     document = await ada.create_document()
     await ada.open(document)
     wire.freeze(up=False)
-    await ada.type("Kept, but nobody says so")
+    await ada.editor.focus()
+    await ada.page.keyboard.insert_text("Kept, but nobody says so")
     await ada.sees_state("saving")
     # The server has all of it; only its word is missing.
     await eventually(lambda: stored(server, document), "Kept, but nobody says so\n")
@@ -84,7 +85,7 @@ async def test_undo_takes_back_what_was_typed_here_and_nothing_of_others(server:
     await ada.page.keyboard.press("Control+z")
     await ada.sees_text("Ben. ")
     await ben.sees_text("Ben. ")
-    await ada.page.keyboard.press("Control+Shift+z")
+    await ada.page.keyboard.press("Control+Shift+Z")
     await ben.sees_text("Ada. Ben. ")
     await ben.page.keyboard.press("Control+z")
     await ada.sees_text("Ada. ")

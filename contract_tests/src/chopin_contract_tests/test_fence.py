@@ -137,9 +137,9 @@ async def test_a_lease_of_the_same_owner_under_the_former_token_is_refused(
 
 
 async def test_a_renewed_lease_passes_beyond_its_first_expiry(storage: Storage, stored: StoredChannel) -> None:
-    lease = await granted(storage, "brief", ttl=timedelta(seconds=0.3))
+    lease = await granted(storage, "brief", ttl=timedelta(seconds=0.5))
     assert await storage.leases.renew(lease, MINUTE) is not None
-    await asyncio.sleep(0.35)
+    await asyncio.sleep(0.55)
 
     await commits(storage, stored, lease)
 

@@ -108,9 +108,9 @@ async def test_renewing_extends_the_lease_under_the_same_token(storage: Storage,
 
 
 async def test_a_renewed_lease_outlives_its_first_expiry(storage: Storage) -> None:
-    lease = await acquired(storage, ttl=timedelta(seconds=0.3))
+    lease = await acquired(storage, ttl=timedelta(seconds=0.5))
     assert await storage.leases.renew(lease, MINUTE) is not None
-    await asyncio.sleep(0.35)
+    await asyncio.sleep(0.55)
 
     assert await storage.leases.acquire("lease", "grace", MINUTE) is None
     assert await storage.leases.renew(lease, MINUTE) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 
 import attrs
@@ -23,7 +24,7 @@ from chopin_contract_tests.builders import (
     sidecar,
 )
 from chopin_core.channel import Channel
-from chopin_core.errors import ChannelMissing, InvalidField
+from chopin_core.errors import ChannelMissing, InvalidField, LeaseLost
 from chopin_core.ids import ChannelId, OperationId, RepositoryId, UserId
 from chopin_core.jsonvalue import Json
 from chopin_core.ports.channels import Cursor
@@ -191,3 +192,24 @@ async def test_a_channel_that_no_column_could_name_is_missing(
         with pytest.raises(ChannelMissing) as caught:
             await call()
         assert caught.value.channel_id == text
+
+
+@hostile
+async def test_a_lease_that_no_column_could_name_is_refused_and_never_held(
+    storage: Storage, channel: Channel, lease: Lease, text: str
+) -> None:
+    for name, owner, field in ((text, "suite", "name"), ("lease", text, "owner")):
+        with pytest.raises(InvalidField) as caught:
+            await storage.leases.acquire(name, owner, timedelta(minutes=1))
+        assert caught.value.field == field
+
+    assert await storage.leases.holder(text) is None
+    for invented in (attrs.evolve(lease, name=text), attrs.evolve(lease, owner=text)):
+        assert await storage.leases.renew(invented, timedelta(minutes=1)) is None
+        assert await storage.leases.release(invented) is False
+        with pytest.raises(LeaseLost):
+            await storage.collaboration.commit(commit(channel), lease=invented)
+        with pytest.raises(LeaseLost):
+            await storage.collaboration.replace(replacement(channel), lease=invented)
+        with pytest.raises(LeaseLost):
+            await storage.collaboration.checkpoint(checkpoint(await loaded(storage, channel)), lease=invented)

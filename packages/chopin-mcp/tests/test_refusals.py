@@ -18,9 +18,7 @@ from chopin_mcp.results import CRASH, REFUSALS, refused
 
 from .world import ADA, PLANS, SOURCE, Facts, Server, World, answer, creation, now, refusal
 
-QUESTIONNAIRE = (
-    '<Questionnaire id="q">\n<Question id="a" kind="single">\n<Option id="x">Ja</Option>\n</Question>\n</Questionnaire>\n'
-)
+RESEARCH = '<Research id="pumps-2026" />\n'
 
 Scenario = Callable[[Server, World], Awaitable[Facts]]
 
@@ -74,8 +72,8 @@ async def draining(server: Server, world: World) -> Facts:
     return refusal(await server.call("read_document", id=document["id"]))
 
 
-async def questionnaire_added(server: Server, world: World) -> Facts:
-    return await _update(server, await server.created(), plan=QUESTIONNAIRE)
+async def research_added(server: Server, world: World) -> Facts:
+    return await _update(server, await server.created(), plan=RESEARCH)
 
 
 SCENARIOS: dict[str, Scenario] = {
@@ -84,7 +82,7 @@ SCENARIOS: dict[str, Scenario] = {
     "idempotency-conflict": key_used_before,
     "invalid-arguments": unknown_argument,
     "invalid-source": invalid_source,
-    "protected-projection": questionnaire_added,
+    "protected-projection": research_added,
     "repository-forbidden": reader_writes,
     "revision-conflict": stale_revision,
     "title-conflict": title_taken,
@@ -111,6 +109,16 @@ async def test_a_stale_update_is_told_the_current_revision_and_changes_nothing(s
     assert facts["current_revision"] == 1
     listed = answer(await server.call("list_documents", repository="acme/plans"))
     assert answer(await server.call("read_document", id=listed["documents"][0]["id"]))["source"] == "Zuerst.\n"
+
+
+async def test_blocks_of_records_stay_as_they_are_while_the_text_around_them_changes(server: Server) -> None:
+    document = await server.created(plan=f"Davor.\n\n{RESEARCH}")
+    other = RESEARCH.replace("pumps", "boilers")
+    for plan in ("Davor.\n", f"Davor.\n\n{other}", f"{RESEARCH}\n{other}"):
+        assert (await _update(server, document, plan=plan))["code"] == "protected-projection"
+    moved = f"{RESEARCH}\nDanach.\n"
+    updated = await server.call("update_document", id=document["id"], revision=0, plan=moved, idempotencyKey="moved")
+    assert answer(updated) == {**document, "source": moved, "revision": 1}
 
 
 async def test_a_source_with_issues_is_told_all_of_them(server: Server, world: World) -> None:

@@ -269,7 +269,7 @@ class Documents:
     async def _created_before(self, identity: ChannelId, request: CreateDocument, creation: Json) -> Written:
         async with self._rooms.hold(identity) as room:
             view = room.view()
-        if view.sidecar.sections.get("creation") != creation:
+        if _asked(view.sidecar.sections.get("creation")) != _asked(creation):
             raise IdempotencyConflict(request.idempotency_key)
         return _written(view)
 
@@ -335,8 +335,16 @@ def _creation(request: CreateDocument) -> Json:
         "baseCommit": request.base_commit,
         "title": request.title,
     }
-    fingerprint = _fingerprint({**origin, "brief": content, "source": request.source, "node": request.repository.id})
+    # The node id stands for the repository: its name may change between two tries.
+    asked = {**origin, "repository": request.repository.id, "brief": content, "source": request.source}
+    fingerprint = _fingerprint(asked)
     return {"brief": content, "origin": {**origin, "fingerprint": fingerprint}}
+
+
+def _asked(creation: Json) -> Json:
+    """The fingerprint of the request that a document came from; None for one that people made."""
+    origin = creation.get("origin") if isinstance(creation, Mapping) else None
+    return origin.get("fingerprint") if isinstance(origin, Mapping) else None
 
 
 def _brief(creation: Json) -> Brief | None:

@@ -9,7 +9,7 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, func, inspect, select, text
 
-from chopin_core.errors import CorruptRecord, InvalidField
+from chopin_core.errors import CorruptRecord, InvalidField, StorageUnavailable
 from chopin_storage_pg import ledger
 from chopin_storage_pg.engine import Connections
 from chopin_storage_pg.locks import MIGRATION_LOCK
@@ -40,8 +40,11 @@ class Migrations:
         """
         Raises:
             CorruptRecord: the schema is not exactly the one of this version.
+            StorageUnavailable: a transaction that could write is not to be had.
         """
         async with self._connections.writing() as connection:
+            if await connection.scalar(text("SELECT current_setting('transaction_read_only')::boolean")):
+                raise StorageUnavailable("ReadOnly")  # a standby answers, but keeps nothing
             await connection.run_sync(ledger.refuse_incomplete)
 
     async def refuse_unfit(self) -> None:

@@ -25,7 +25,7 @@ class PgStorage:
         outcomes = Outcomes(connections, lost)
         self._connections = connections
         self._sessions = committing, renewing = OwnSession(connections, lost), OwnSession(connections, lost, *RENEWING)
-        self.migrations = Migrations(connections)
+        self._migrations = Migrations(connections)
         self._users = PgUserStore(connections)
         self._channels = PgChannelStore(connections)
         self._collaboration = PgCollaborationStore(connections, GroupedCommits(committing, outcomes), outcomes)
@@ -49,10 +49,10 @@ class PgStorage:
 
     async def migrate(self) -> None:
         """Bring the schema to the one of this version; see :meth:`Migrations.upgrade`."""
-        await self.migrations.upgrade()
+        await self._migrations.upgrade()
 
     async def health(self) -> None:
-        await self.migrations.refuse_incomplete()
+        await self._migrations.refuse_incomplete()
 
     async def close(self) -> None:
         await self._connections.close()
@@ -78,7 +78,7 @@ async def open_storage(url: str) -> PgStorage:
     """
     storage = PgStorage(url)
     try:
-        await storage.migrations.refuse_unfit()
+        await storage._migrations.refuse_unfit()
     except BaseException:
         await storage.close()
         raise

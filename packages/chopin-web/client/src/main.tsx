@@ -4,6 +4,7 @@ import { setNonce } from "get-nonce";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./App";
+import { Boundary } from "./components/Boundary";
 import { pageNonce } from "./pageNonce";
 import "./styles/tokens.css";
 import "./styles/page.css";
@@ -18,6 +19,8 @@ const root = document.getElementById("root");
 if (root === null) throw new Error("index.html has no #root");
 createRoot(root).render(
   <StrictMode>
-    <App />
+    <Boundary>
+      <App />
+    </Boundary>
   </StrictMode>,
 );

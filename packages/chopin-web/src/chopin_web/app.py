@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.routing import BaseRoute
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
 
 from chopin_core.documents import Documents
 from chopin_core.errors import ChopinError
@@ -53,24 +53,11 @@ def create_app(
             *sign_in,
             *HealthRoutes(ready).routes(),
             *SocketRoutes(rooms, access, origin).routes(),
+            *([Route(MCP_PATH, mcp)] if mcp is not None else []),  # a mount would redirect to a path with a slash
             *ClientRoutes().routes(),
         ],
         exception_handlers={ChopinError: domain_error, HTTPException: http_error, Exception: crash},
     )
-    if mcp is not None:
-        app = _BesideMcp(app, mcp)
     for guard in reversed([Middleware(SecurityHeaders), Middleware(ExactHost, origin=origin)]):
         app = guard.cls(app, *guard.args, **guard.kwargs)
     return app
-
-
-class _BesideMcp:
-    """Sends ``/mcp`` to the MCP shell with its path intact; a mount would redirect ``/mcp`` to ``/mcp/``."""
-
-    def __init__(self, app: ASGIApp, mcp: ASGIApp) -> None:
-        self._app = app
-        self._mcp = mcp
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        agents = scope["type"] == "http" and scope["path"] == MCP_PATH
-        await (self._mcp if agents else self._app)(scope, receive, send)

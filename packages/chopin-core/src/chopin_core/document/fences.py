@@ -15,6 +15,7 @@ MAYBE_FENCE: Final = re.compile(
 
 _MARK: Final = re.compile(r"`{3,}|~{3,}|\${2,}")
 _CERTAIN_MARKS: Final = re.compile(r"[ \t>]*(?:[-+*][ \t]+|1[.)][ \t]+)*")
+_LATER_NUMBER: Final = re.compile(r"(?!1[.)])\d{1,9}[.)]")
 _NO_SPACE: Final = re.compile(r"[^>\s]")
 
 
@@ -72,6 +73,20 @@ def _end_inside(text: str, opening: re.Match[str]) -> int | None:
 def _line_end(text: str, at: int) -> int:
     end = text.find("\n", at)
     return len(text) if end < 0 else end
+
+
+def opens_containers(before: str, line_before: str) -> bool:
+    """
+    Whether the marks before a fence are marks to every reader.
+
+    A list may begin with another number than 1, but not in the midst of a paragraph; and to MDX a line that breaks off a
+    paragraph with its first mark is in the midst of it up to its last.
+    """
+    for mark in _LATER_NUMBER.finditer(before):
+        around = before[: mark.start()]
+        if around.strip() and line_before.strip() and not line_before.startswith(place(around)):
+            return False
+    return True
 
 
 def place(before: str) -> str:

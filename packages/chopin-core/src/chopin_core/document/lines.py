@@ -17,7 +17,7 @@ from markdown_it.token import Token
 
 from chopin_core.document.components import FLOW
 from chopin_core.document.elements import Element, pair, starts
-from chopin_core.document.fences import MAYBE_FENCE, place, stays
+from chopin_core.document.fences import MAYBE_FENCE, opens_containers, place, stays
 from chopin_core.document.markdown import parse_blocks
 from chopin_core.document.tags import Tag
 
@@ -31,7 +31,7 @@ class Lines:
     The lines of a text without their ends. From ``doubtful`` on nobody can say where code begins.
 
     ``literal`` lines are code or math, ``tags`` lines hold tags of paired components and nothing else, ``continued`` lines
-    go on with a paragraph.
+    go on with a paragraph. ``tokens`` and ``elements`` are what was parsed to tell.
     """
 
     lines: Sequence[str]
@@ -39,6 +39,8 @@ class Lines:
     tags: frozenset[int]
     continued: frozenset[int]
     doubtful: int
+    tokens: Sequence[Token] = attrs.field(repr=False)
+    elements: Sequence[Element] = attrs.field(repr=False)
 
 
 def read_lines(text: str) -> Lines:
@@ -51,17 +53,19 @@ def read_lines(text: str) -> Lines:
         elements, alone = pair(tokens)
         alone += [line for element in elements for line in _doubted(lines, element, doubtful)]
         if not alone:
-            return _answer(lines, tokens, literal, doubtful)
+            return _answer(lines, tokens, elements, literal, doubtful)
         refused.update(starts(alone))
     tokens = parse_blocks(text, lambda tag: False)
-    return _answer(lines, tokens, *_literal_lines(lines, tokens))
+    return _answer(lines, tokens, [], *_literal_lines(lines, tokens))
 
 
 def _component(tag: Tag) -> bool:
     return tag.name in FLOW and tag.plain
 
 
-def _answer(lines: Sequence[str], tokens: Sequence[Token], literal: frozenset[int], doubtful: int) -> Lines:
+def _answer(
+    lines: Sequence[str], tokens: Sequence[Token], elements: Sequence[Element], literal: frozenset[int], doubtful: int
+) -> Lines:
     tags: set[int] = set()
     continued: set[int] = set()
     for before, token in pairwise(tokens):
@@ -70,7 +74,7 @@ def _answer(lines: Sequence[str], tokens: Sequence[Token], literal: frozenset[in
     for token in tokens:
         if token.type == "tags" and token.map:
             tags.update(range(*token.map))
-    return Lines(lines, literal, frozenset(tags), frozenset(continued), doubtful)
+    return Lines(lines, literal, frozenset(tags), frozenset(continued), doubtful, tokens, elements)
 
 
 def _continuations(lines: Sequence[str], start: int, stop: int) -> Iterator[int]:
@@ -101,24 +105,25 @@ def _literal_lines(lines: Sequence[str], tokens: Sequence[Token]) -> tuple[froze
 
 
 def _certain(lines: Sequence[str], start: int, stop: int, markup: str) -> bool:
-    """Whether a fence ends where it does for every reader of lists and quotations."""
-    prefix = place(lines[start][: lines[start].index(markup)])
-    if not prefix:
+    """Whether a fence begins and ends where it does for every reader of lists and quotations."""
+    before = lines[start][: lines[start].index(markup)]
+    if not before:
         return True  # only a line of its own kind ends a fence at the margin
-    if not stays(lines[start + 1 : stop], prefix):
+    prefix = place(before)
+    if not opens_containers(before, lines[start - 1] if start else "") or not stays(lines[start + 1 : stop], prefix):
         return False
     end = lines[stop - 1].removeprefix(prefix).strip(" \t")
     if stop - 1 > start and end.startswith(markup) and not end.strip(markup[0]):
         return True
     # Left open, it ends with the item or quotation that begins on its line, and so before the next word at the margin.
-    return bool(lines[start][: len(prefix)].strip()) and not "".join(lines[stop : stop + 1])[:1].isspace()
+    return bool(before.strip()) and not "".join(lines[stop : stop + 1])[:1].isspace()
 
 
 def _doubted(lines: Sequence[str], element: Element, doubtful: int) -> list[Token]:
     """The lines of an element's tags, where some reader may put one of them into another container than the other."""
     first, last = element.opening.map, element.closing.map
     assert first is not None and last is not None
-    prefix = place(lines[first[0]][: lines[first[0]].index("<")])
-    if last[1] <= doubtful and (not prefix or stays(lines[first[0] + 1 : last[1]], prefix)):
-        return []
-    return [element.opening, element.closing]
+    start, stop = first[0], last[1]
+    before = lines[start][: lines[start].index("<")]
+    certain = opens_containers(before, lines[start - 1] if start else "") and stays(lines[start + 1 : stop], place(before))
+    return [] if stop <= doubtful and (not before or certain) else [element.opening, element.closing]

@@ -32,6 +32,9 @@ class LeaseStore(Protocol):
 
         An unexpired lease of the same owner is extended under the same fencing token. An expired or released one is taken
         under the next token, by whomever. Waits for a guarded write in flight under the lease being taken over.
+
+        Raises:
+            InvalidField: name or owner holds NUL or an unpaired surrogate.
         """
         ...
 

@@ -10,7 +10,7 @@ from alembic.runtime.migration import MigrationContext, MigrationInfo
 from alembic.util import CommandError
 from sqlalchemy import Connection
 
-from chopin_storage_pg import ledger
+from chopin_storage_pg import ledger, trigrams
 from chopin_storage_pg.tables import metadata
 
 
@@ -18,7 +18,9 @@ def run(connection: Connection) -> None:
     def record(ctx: MigrationContext, step: MigrationInfo, heads: Collection[Any], run_args: Mapping[str, Any]) -> None:
         ledger.record(connection, str(step.up_revision_id))
 
-    context.configure(connection=connection, target_metadata=metadata, on_version_apply=record)
+    context.configure(
+        connection=connection, target_metadata=metadata, include_object=trigrams.in_metadata, on_version_apply=record
+    )
     with context.begin_transaction():
         context.run_migrations()
 

@@ -1,6 +1,5 @@
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { useEffect, useState } from "react";
 import type { Provider } from "../sync/provider";
-import type { Status } from "../sync/status";
 import { thisTab } from "../sync/thisTab";
 import type { Channel } from "../wire/channels";
 
@@ -14,8 +13,4 @@ export function useDocument(channel: Channel): Provider | null {
     return () => thisTab.leave(channel.id);
   }, [channel]);
   return provider;
-}
-
-export function useStatus(provider: Provider): Status {
-  return useSyncExternalStore(provider.subscribe, provider.getStatus);
 }

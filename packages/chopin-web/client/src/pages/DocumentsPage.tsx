@@ -13,7 +13,7 @@ import { usePaused } from "../hooks/usePaused";
 import { documentPath } from "../routes";
 import type { Channel } from "../wire/channels";
 import type { Session } from "../wire/session";
-import { NotFound } from "./StatePage";
+import { NotFound, SignedOut } from "./StatePage";
 
 /** Long enough not to ask at every letter, short enough not to be waited for. */
 const TYPING_PAUSE = 200;
@@ -39,6 +39,9 @@ export function DocumentsPage({ owner, repository, session }: DocumentsPageProps
     if (first.state === "ready") setMayCreate(first.value.canEdit);
   }, [first]);
 
+  if (first.state === "failed" && first.refusal.status === 401) {
+    return <SignedOut github={session.mode === "hosted"} retry={list.retry} />;
+  }
   if (first.state === "failed" && (first.refusal.status === 404 || first.refusal.status === 403)) return <NotFound />;
   return (
     <PageFrame session={session}>

@@ -9,11 +9,15 @@ import { useRemote } from "../hooks/useRemote";
 import { documentsPath } from "../routes";
 import { listRepositories, type Repository } from "../wire/channels";
 import type { Session } from "../wire/session";
+import { SignedOut } from "./StatePage";
 
 export function ProjectsPage({ session }: { session: Session }) {
   usePageTitle("Projects");
   const heading = useArrival<HTMLHeadingElement>();
   const [repositories, retry] = useRemote(listRepositories);
+  if (repositories.state === "failed" && repositories.refusal.status === 401) {
+    return <SignedOut github={session.mode === "hosted"} retry={retry} />;
+  }
   return (
     <PageFrame session={session}>
       <div className="page__head">

@@ -11,7 +11,7 @@ import { Replica } from "./replica";
 import { isEditable, type Status, same, saveOf, type Unsent } from "./status";
 
 /** Until the server has said its own. */
-const LIMITS: Limits = { source: 256 * 1024, update: 512 * 1024, depth: 20 };
+const LIMITS: Limits = { source: 256 * 1024, update: 512 * 1024 };
 
 export class Provider {
   private readonly around: Surroundings;

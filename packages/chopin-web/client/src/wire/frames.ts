@@ -6,38 +6,29 @@ import { bytes, flag, list, Misshapen, number, optional, type Read, record, text
 const member = record({ handle: text, client: text });
 export type Member = Read<typeof member>;
 
-const metadata = {
-  channelId: text,
-  title: text,
-  slug: text,
-  updatedAt: text,
-  descriptionRevision: number,
-  canManage: optional(flag),
-  archivedAt: optional(text),
-};
+const metadata = { title: text, slug: text, updatedAt: text, archivedAt: optional(text) };
 
-const limits = record({ source: number, update: number, depth: number });
+const limits = record({ source: number, update: number });
 export type Limits = Read<typeof limits>;
 
+/** Of each kind the fields that are used here; the others may come and go. */
 const readers = {
   "session:hello": record({ ...metadata, you: member, members: list(member), canEdit: flag }),
   "session:presence": record({ members: list(member) }),
   "session:channel": record(metadata),
-  "session:access": record({ canEdit: flag, canManage: flag }),
+  "session:access": record({ canEdit: flag }),
   "session:deleted": record({}),
   "session:error": record({ message: text, rid: optional(text) }),
   "session:ping": record({ rid: optional(text) }),
   "plan:open": record({
     rid: optional(text),
     epoch: text,
-    seq: number,
     update: bytes,
     awareness: optional(bytes),
-    revision: number,
     limits,
   }),
-  "plan:ack": record({ epoch: text, id: text, seq: number }),
-  "plan:update": record({ epoch: text, update: bytes, seq: number, sender: optional(text), agent: optional(flag) }),
+  "plan:ack": record({ epoch: text, id: text }),
+  "plan:update": record({ epoch: text, update: bytes }),
   "plan:awareness": record({ epoch: text, update: bytes }),
   "plan:reset": record({ epoch: text, reason: text }),
 } as const;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from chopin_core.document.tags import Tag, TagKind
 from chopin_core.errors import SourceIssue
 
 COMPONENT: Final = "component"
+DEEPEST: Final = 20
 
 _KINDS: Final = {
     "bullet_list_open": "list",
@@ -43,6 +45,7 @@ _KINDS: Final = {
     "image": "image",
     "footnote_ref": "footnoteReference",
 }
+_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{0,39}")
 _TRANSPARENT: Final = frozenset({"thead_open", "thead_close", "tbody_open", "tbody_close"})
 
 
@@ -51,7 +54,8 @@ class Node:
     """
     ``kind`` is a name of MDAST, or :data:`COMPONENT`. ``place`` is its index among its siblings, ``depth`` 0 at the root.
 
-    ``offset`` is the start of the block it stands in. ``url`` belongs to links and images, ``label`` to footnotes.
+    ``offset`` is the start of the block it stands in. ``url`` belongs to links and images, ``label`` to footnotes. ``cut``
+    marks a node whose children lie too deep to be kept.
     """
 
     kind: str
@@ -63,11 +67,12 @@ class Node:
     among_words: bool = False
     url: str = ""
     label: str = ""
+    cut: bool = False
     children: list[Node] = attrs.field(factory=list)
 
     @property
     def name(self) -> str:
-        return self.kind if self.tag is None else self.tag.name
+        return self.kind if self.tag is None else shown(self.tag.name)
 
     @property
     def path(self) -> str:
@@ -91,6 +96,11 @@ class Node:
             node = node.parent
 
 
+def shown(name: str) -> str:
+    """A name that a source came up with, if it is one that a log may hold."""
+    return name if _NAME.fullmatch(name) else "(name)"
+
+
 def read(source: str) -> tuple[Node, list[SourceIssue]]:
     """The tree of a source, and what keeps parts of it out of the tree."""
     builder = _Builder(source)
@@ -107,6 +117,7 @@ class _Builder:
             self._starts.append(self._starts[-1] + len(line) + 1)
         self._env: dict[str, Any] = {}
         self._offset = 0
+        self._ignored = 0
         self._add(parse_blocks(source, lambda tag: True, self._env), among_words=False)
         self._close_until(self.root)
         self._definitions()
@@ -146,7 +157,11 @@ class _Builder:
     def _append(self, node: Node) -> Node:
         parent = self._open[-1]
         node.parent, node.place, node.depth = parent, len(parent.children), parent.depth + 1
-        parent.children.append(node)
+        if node.depth <= DEEPEST:
+            parent.children.append(node)
+        elif parent.depth == DEEPEST and not parent.cut:
+            parent.cut = True
+            self.issues.append(parent.issue("too-deep", f"nests more than {DEEPEST} levels"))
         return node
 
     def _words(self, token: Token) -> None:
@@ -164,20 +179,26 @@ class _Builder:
             self.issues.append(self._open[-1].issue("parse", "a < that begins no tag: write \\< for the sign"))
 
     def _tag(self, tag: Tag, among_words: bool) -> None:
+        if tag.kind is TagKind.CLOSE and self._ignored:
+            self._ignored -= 1
+            return
         if tag.kind is TagKind.CLOSE:
-            opened = next((node for node in reversed(self._open) if node.kind != COMPONENT or node.name == tag.name), self.root)
-            if opened.kind != COMPONENT or opened.among_words != among_words:
-                self.issues.append(self._open[-1].issue("parse", f"</{tag.name}> closes nothing here"))
+            opened = next((node for node in reversed(self._open) if node.tag is None or node.tag.name == tag.name), self.root)
+            if opened.tag is None or opened.among_words != among_words:
+                self.issues.append(self._open[-1].issue("parse", f"</{shown(tag.name)}> closes nothing here"))
                 return
             self._close_until(opened)
             self._open.pop()
             return
         node = self._append(Node(COMPONENT, self._offset, tag=tag, among_words=among_words))
-        if tag.kind is TagKind.OPEN:
+        if tag.kind is TagKind.OPEN and node.depth <= DEEPEST:
             self._open.append(node)
+        elif tag.kind is TagKind.OPEN:
+            self._ignored += 1
 
     def _leave(self) -> None:
         """The container ends, and with it the components that were left open in it."""
+        self._ignored = 0
         container = next(node for node in reversed(self._open) if node.kind != COMPONENT)
         self._close_until(container)
         self._open.pop()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import op
 
-import chopin_storage_pg.functions
+from chopin_storage_pg import functions, trigrams
 from chopin_storage_pg.tables import metadata
 
 revision = "0001_baseline"
@@ -14,5 +14,5 @@ depends_on = None
 
 
 def upgrade() -> None:
-    assert chopin_storage_pg.functions.COMMIT, "created with the tables"
+    assert functions.COMMIT and trigrams.INDEX, "what these modules add is created together with the tables"
     metadata.create_all(op.get_bind(), checkfirst=False)

@@ -1,0 +1,63 @@
+"""A server for the run, an empty database for each test, a storage on it, and a session to look at it or stand in its way."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
+
+import psycopg
+import pytest
+
+from chopin_core.channel import Channel
+from chopin_core.ports.leases import Lease
+from chopin_storage_pg.storage import PgStorage
+from chopin_storage_pg.testing import ScratchDatabase, ScratchServer, open_server
+
+from .made import ADA, NOW, creation, initial
+from .watch import Session, Watch
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[ScratchServer]:
+    with open_server() as server:
+        yield server
+
+
+@pytest.fixture
+async def database(server: ScratchServer) -> AsyncIterator[ScratchDatabase]:
+    """An empty database of the current schema; the test may spoil it."""
+    async with server.copied() as database:
+        yield database
+
+
+@pytest.fixture
+async def watch(database: ScratchDatabase) -> AsyncIterator[Watch]:
+    async with await psycopg.AsyncConnection.connect(database.url, autocommit=True) as session:
+        yield Watch(session)
+
+
+@pytest.fixture
+async def obstacle(database: ScratchDatabase) -> AsyncIterator[Session]:
+    """A session in a transaction of its own, to hold locks with; ``rollback`` and ``commit`` let them go."""
+    async with await psycopg.AsyncConnection.connect(database.url) as session:
+        yield session
+        await session.rollback()
+
+
+@pytest.fixture
+async def storage(database: ScratchDatabase) -> AsyncIterator[PgStorage]:
+    async with await database.connect() as storage:
+        await storage.users.put(ADA, now=NOW)
+        yield storage
+
+
+@pytest.fixture
+async def channel(storage: PgStorage) -> Channel:
+    return await storage.channels.create(creation("one", initial=initial()))
+
+
+@pytest.fixture
+async def lease(storage: PgStorage) -> Lease:
+    lease = await storage.leases.acquire("writer", "tests", timedelta(minutes=10))
+    assert lease is not None
+    return lease
