@@ -26,6 +26,13 @@ from .watch import Watch
 HEAD = "0001_baseline"
 TOP = Path(__file__).parents[3]
 
+LAST_OBSTACLE = """
+CREATE FUNCTION chopin_commit(
+    text, text, bigint, text, text, bigint, text, timestamptz, bytea, boolean, text, boolean, integer, json, json
+) RETURNS integer LANGUAGE sql AS 'SELECT 1'
+"""
+"""The function is made after all tables, and cannot take the place of one that answers something else."""
+
 MIGRATE = """
 import asyncio, sys
 from chopin_storage_pg.storage import open_storage
@@ -186,8 +193,7 @@ async def test_a_table_of_somebody_else_is_not_built_around(unmigrated: PgStorag
 
 
 async def test_a_revision_that_fails_halfway_leaves_nothing(unmigrated: PgStorage, beside: Watch) -> None:
-    same_name = await _commit_signature(unmigrated)
-    await beside.run(f"CREATE FUNCTION chopin_commit({same_name}) RETURNS integer LANGUAGE sql AS 'SELECT 1'")
+    await beside.run(LAST_OBSTACLE)
 
     with pytest.raises(StorageUnavailable):
         await unmigrated.migrate()
@@ -201,12 +207,9 @@ async def test_a_revision_that_fails_halfway_leaves_nothing(unmigrated: PgStorag
 async def test_a_process_killed_in_the_middle_leaves_nothing(
     unmigrated: PgStorage, blank: ScratchDatabase, beside: Watch
 ) -> None:
-    signature = await _commit_signature(unmigrated)
     async with await psycopg.AsyncConnection.connect(blank.url) as obstacle:
         # The tables are made before the function; this one stands in its way until it is known to be gone.
-        await obstacle.execute(
-            f"CREATE FUNCTION chopin_commit({signature}) RETURNS integer LANGUAGE sql AS 'SELECT 1'".encode()
-        )
+        await obstacle.execute(LAST_OBSTACLE.encode())
         process = await migrating(blank.url)
         await beside.until_waiting()
         process.kill()
@@ -217,11 +220,6 @@ async def test_a_process_killed_in_the_middle_leaves_nothing(
     assert await tables(beside) == 0
     await unmigrated.migrate()
     await unmigrated.health()
-
-
-async def _commit_signature(storage: PgStorage) -> str:
-    """The types that ``chopin_commit`` takes, as a fresh database has them."""
-    return ", ".join("text text bigint text text bigint text timestamptz bytea boolean text boolean integer json json".split())
 
 
 async def test_a_database_that_cannot_hold_every_text_is_refused(server: ScratchServer) -> None:

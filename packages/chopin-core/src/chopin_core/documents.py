@@ -176,6 +176,7 @@ class Documents:
         Raises:
             InvalidField: a field is out of bounds.
             SourceRefused: the source has issues.
+            ProjectionProtected: it holds a Questionnaire, Decision or Research block, which only records bring about.
             TitleTaken: the repository has the title already, case aside.
             IdempotencyConflict: the key was used before with another request.
         """
@@ -184,6 +185,8 @@ class Documents:
         if await self._storage.channels.get(identity) is not None:
             return await self._created_before(identity, request, creation)
         title, source = parse_title(request.title), _admitted(request.source)
+        if protected_blocks(source):
+            raise ProjectionProtected()
         await self._storage.users.put(request.by, now=self._now())
         try:
             channel = await self._storage.channels.create(

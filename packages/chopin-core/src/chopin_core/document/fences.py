@@ -16,6 +16,7 @@ MAYBE_FENCE: Final = re.compile(
 _MARK: Final = re.compile(r"`{3,}|~{3,}|\${2,}")
 _CERTAIN_MARKS: Final = re.compile(r"[ \t>]*(?:[-+*][ \t]+|1[.)][ \t]+)*")
 _LATER_NUMBER: Final = re.compile(r"(?!1[.)])\d{1,9}[.)]")
+_IN_LIST: Final = re.compile(r"[ \t]|[-+*][ \t]|\d{1,9}[.)]|$")
 _NO_SPACE: Final = re.compile(r"[^>\s]")
 
 
@@ -79,12 +80,12 @@ def opens_containers(before: str, line_before: str) -> bool:
     """
     Whether the marks before a fence are marks to every reader.
 
-    A list may begin with another number than 1, but not in the midst of a paragraph; and to MDX a line that breaks off a
-    paragraph with its first mark is in the midst of it up to its last.
+    A list may begin with another number than 1, but not in the midst of a paragraph. What that is MDX sees otherwise after
+    a definition, and after a mark that breaks a paragraph off. It is certain after an empty line and within a list.
     """
     for mark in _LATER_NUMBER.finditer(before):
-        around = before[: mark.start()]
-        if around.strip() and line_before.strip() and not line_before.startswith(place(around)):
+        around = place(before[: mark.start()])
+        if line_before.strip() and not (line_before.startswith(around) and _IN_LIST.match(line_before, len(around))):
             return False
     return True
 

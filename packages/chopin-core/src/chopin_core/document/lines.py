@@ -78,10 +78,12 @@ def _answer(
 
 
 def _continuations(lines: Sequence[str], start: int, stop: int) -> Iterator[int]:
-    for number in range(start + 1, stop):
-        yield number
-        if _INDENTED.match(lines[number]):
-            return  # where there is no code by indentation, MDX lets such a line begin another block
+    for number in range(start, stop):
+        if number > start:
+            yield number
+        # MDX knows no code by indentation and lets such a line begin another block, and an escape may make a definition.
+        if (number > start and _INDENTED.match(lines[number])) or "]:" in lines[number]:
+            return
 
 
 def _literal_lines(lines: Sequence[str], tokens: Sequence[Token]) -> tuple[frozenset[int], int]:

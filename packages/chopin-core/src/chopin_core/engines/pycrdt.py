@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 from pycrdt import Doc, Text, TextEvent, TransactionEvent, get_update
 
 from chopin_core.document.splice import Splice
+from chopin_core.engines import panics
 from chopin_core.engines.agreement import check_agreement
 from chopin_core.engines.deltas import Delta, read_delta
 from chopin_core.engines.edits import checked
@@ -39,7 +39,7 @@ class PycrdtText:
         self._text = str(self._shared)
 
     def _take(self, update: bytes) -> None:
-        with _translated():
+        with panics.refused():
             self._doc.apply_update(update)
             # What two updates of a circle wait for passes History.check, and stays out of the document and of update().
             left_out = get_update(update, self._doc.get_state())
@@ -124,7 +124,7 @@ class PycrdtText:
     def diff(self, vector: bytes) -> bytes:
         # Clocks of clients unknown here, or ahead of what is known, mean nothing to this replica.
         asked = [(client, self._history.within(client, clock)) for client, clock in read_vector(vector).items()]
-        with _translated():
+        with panics.refused():
             return self._doc.get_update(write_vector((client, clock) for client, clock in asked if clock))
 
     def update(self) -> bytes:
@@ -145,7 +145,7 @@ class PycrdtText:
             return 0 if position.before else len(self._text)
         if not self._history.knows(position.beside):
             return None
-        with _translated():
+        with panics.refused():
             return string_index(self._text, self._place_finder().resolve(position))
 
     def _place_finder(self) -> Places:
@@ -169,19 +169,6 @@ class _Octets:
             return len(self._encoded[start : self._at].decode())
         except UnicodeDecodeError:
             raise UpdateMalformed() from None
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    """A panic of the library derives from BaseException, beside cancellation and interrupts, which must pass."""
-    try:
-        yield
-    except ValueError as error:
-        raise UpdateMalformed() from error
-    except BaseException as fault:
-        if type(fault).__name__ == "PanicException" and type(fault).__module__ == "pyo3_runtime":
-            raise UpdateMalformed() from fault
-        raise
 
 
 class PycrdtEngine:

@@ -1,6 +1,6 @@
 /** What the server would refuse is refused here, before it is typed into the document. */
 
-import { EditorState, type Extension, type Text, type Transaction } from "@codemirror/state";
+import { EditorState, type Extension, StateField, type Text, type Transaction } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { isShared } from "./ySync";
 
@@ -15,9 +15,16 @@ export interface Limits {
   update: number;
 }
 
+/** Counted along with each change: counting a large document anew at every keystroke could be felt. */
+const bytes = StateField.define<number>({
+  create: (state) => utf8Length(state.doc),
+  update: (before, transaction) => before + growth(transaction),
+});
+
 /** Pasted text is cleaned of control characters; what would make the document too large is refused and `refuse` told why. */
 export function limits(bounds: () => Limits, refuse: (why: string) => void): Extension {
   return [
+    bytes,
     EditorView.clipboardInputFilter.of((text) => clean(text)),
     EditorState.transactionFilter.of((transaction) => {
       if (!transaction.docChanged || isShared(transaction)) return transaction;
@@ -39,26 +46,24 @@ function problem(transaction: Transaction, { source, update }: Limits): string |
   let sound = true;
   transaction.changes.iterChanges((_fromA, _toA, _fromB, _toB, inserted) => {
     const text = inserted.toString();
-    size += BYTES_PER_RANGE + text.length * 3;
+    size += BYTES_PER_RANGE + utf8Length(inserted);
     sound &&= text === clean(text);
   });
   if (!sound) return "This text holds characters that a document can’t keep.";
-  if (size > update && exactSize(transaction) > update) {
-    return "This change is too large to be made at once. Make it in smaller steps.";
-  }
-  const { newDoc, startState } = transaction;
-  if (newDoc.length > startState.doc.length && newDoc.length * 3 > source && utf8Length(newDoc) > source) {
+  if (size > update) return "This change is too large to be made at once. Make it in smaller steps.";
+  const more = growth(transaction);
+  if (more > 0 && transaction.startState.field(bytes) + more > source) {
     return `A document holds at most ${Math.floor(source / 1024)} KiB of text. This would be more, so it was not inserted.`;
   }
   return null;
 }
 
-function exactSize(transaction: Transaction): number {
-  let size = 0;
-  transaction.changes.iterChanges((_fromA, _toA, _fromB, _toB, inserted) => {
-    size += BYTES_PER_RANGE + utf8Length(inserted);
+function growth({ changes, startState }: Transaction): number {
+  let more = 0;
+  changes.iterChanges((fromA, toA, _fromB, _toB, inserted) => {
+    more += utf8Length(inserted) - utf8Length(startState.doc.slice(fromA, toA));
   });
-  return size;
+  return more;
 }
 
 export function utf8Length(text: Text): number {
