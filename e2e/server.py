@@ -50,7 +50,7 @@ class Server:
         before = self.log.stat().st_size if self.log.exists() else 0
         with self.log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "chopin_web.main", "local"),
+                *(sys.executable, "-m", "chopin_web", "local"),
                 *("--data", str(self.data), "--repo", str(self._checkout), "--port", str(self._port)),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,

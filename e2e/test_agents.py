@@ -71,17 +71,19 @@ async def test_an_agents_update_leaves_the_caret_of_a_person_where_it_was(server
     document = await ada.create_document()
     await ada.open(document)
     await ben.open(document)
-    await ada.type("alpha omega")
+    await ada.type("The first winter was measured")
     await ada.page.keyboard.press("Control+ArrowLeft")
+    await eventually(lambda: ben.text_before_caret_of("ada"), "The first winter was ")
     await ada.sees_state("saved")
     async with agent(server) as client:
         read = facts(await client.call_tool("read_document", {"id": document.id}))
-        update = {"id": document.id, "revision": read["revision"], "plan": "# New\n\nalpha omega\n", "idempotencyKey": "c"}
+        plan = f"# New\n\n{read['source']}\nAnd the second.\n"
+        update = {"id": document.id, "revision": read["revision"], "plan": plan, "idempotencyKey": "c"}
         facts(await client.call_tool("update_document", update))
-    await ada.sees_text("# New\n\nalpha omega\n")
-    await eventually(lambda: ben.text_before_caret_of("ada"), "alpha ")
-    await ada.page.keyboard.type("|")
-    await ben.sees_text("# New\n\nalpha |omega\n")
+    await ada.sees_text(plan)
+    await eventually(lambda: ben.text_before_caret_of("ada"), "The first winter was ")
+    await ada.page.keyboard.type("carefully ")
+    await ben.sees_text(plan.replace("measured", "carefully measured"))
 
 
 async def test_an_agent_keeps_working_across_a_restart_and_what_it_wrote_is_there(

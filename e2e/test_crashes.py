@@ -27,13 +27,12 @@ async def test_three_kills_under_two_people_typing_lose_nothing_and_double_nothi
     for round_number in range(3):
         await ada.editor.focus()
         await ada.page.keyboard.press("Control+Home")
-        await ada.page.keyboard.press("End")
         await ben.editor.focus()
         await ben.page.keyboard.press("Control+End")
         mine = [f"a{round_number}.{number}" for number in range(40)]
         theirs = [f"b{round_number}.{number}" for number in range(40)]
         typing = asyncio.gather(
-            ada.page.keyboard.type("".join(f" {word}" for word in mine), delay=8),
+            ada.page.keyboard.type("".join(f"{word} " for word in mine), delay=8),
             ben.page.keyboard.type("".join(f" {word}" for word in theirs), delay=8),
         )
         await asyncio.sleep(0.7)

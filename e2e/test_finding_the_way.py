@@ -90,6 +90,7 @@ async def test_a_list_that_cannot_be_loaded_says_so_and_can_be_retried(mortal: S
     ada = await new_person(mortal, "ada")
     await ada.create_document("Here")
     await ada.goto("/")
+    await expect(ada.page.get_by_role("link", name=PROJECT)).to_be_visible()
     await mortal.kill()
     await ada.page.get_by_role("link", name=PROJECT).click()
     await expect(ada.page.get_by_role("alert")).to_be_visible()

@@ -52,9 +52,12 @@ _FOCUSED = """
   const element = document.activeElement;
   if (element === null || element === document.body) return null;
   const look = target => {
-    const style = getComputedStyle(target);
-    const outline = style.outlineStyle === "none" ? "none" : style.outlineWidth + style.outlineColor;
-    return JSON.stringify([outline, style.boxShadow, style.borderColor, style.backgroundColor]);
+    const looks = [undefined, "::before", "::after"].map(part => {
+      const style = getComputedStyle(target, part);
+      const outline = style.outlineStyle === "none" ? "none" : style.outlineWidth + style.outlineColor;
+      return [outline, style.boxShadow, style.borderColor, style.backgroundColor];
+    });
+    return JSON.stringify(looks);
   };
   const focused = look(element);
   element.blur();
@@ -71,6 +74,14 @@ _CONTROLS = """
   .map(element => element.getAttribute("aria-label") ?? element.textContent.trim())
 """
 
+_FROM_THE_TOP = """
+() => {
+  document.body.tabIndex = -1;
+  document.body.focus();
+  document.body.removeAttribute("tabindex");
+}
+"""
+
 
 async def _fits(page: Page) -> None:
     found = await page.evaluate(_BEYOND)
@@ -79,7 +90,7 @@ async def _fits(page: Page) -> None:
 
 async def _tabbed(page: Page) -> list[dict[str, Any]]:
     """What the Tab key leads through, from the top of the page to its end."""
-    await page.evaluate("document.activeElement?.blur(); getSelection().removeAllRanges()")
+    await page.evaluate(_FROM_THE_TOP)
     stops: list[dict[str, Any]] = []
     for _ in range(60):
         await page.keyboard.press("Tab")
@@ -102,7 +113,7 @@ async def _at(page: str, server: Server, person: Person) -> None:
             await person.goto("/")
             await expect(person.page.get_by_role("list", name="Projects")).to_be_visible()
         case "documents":
-            await person.create_document(f"{LONG}"[:120])
+            await _long_document(server, person)
             await person.goto(f"/documents/{PROJECT}")
             await expect(person.page.get_by_role("list", name="Documents")).to_be_visible()
         case "editor":
@@ -111,8 +122,8 @@ async def _at(page: str, server: Server, person: Person) -> None:
             await _long_document(server, person)
             await person.page.get_by_role("button", name="rename document").click()
         case "not found":
-            await person.goto(f"/documents/{PROJECT}/{LONG}")
-            await expect(person.page.get_by_role("heading", level=1)).to_be_visible()
+            await person.goto(f"/documents/{PROJECT}-{LONG}/none")
+            await expect(person.page.get_by_role("heading", level=1)).to_have_text("Not found")
 
 
 async def _long_document(server: Server, person: Person) -> None:

@@ -8,7 +8,7 @@ from chopin_contract_tests.builders import at, checkpoint, commit, creation, eve
 from chopin_core.channel import Channel
 from chopin_core.counters import StorageSequence
 from chopin_core.errors import EventRepeated
-from chopin_core.ports.collaboration import Event, StoredEvent
+from chopin_core.ports.collaboration import Event, StoredEvent, TitleChange
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 
@@ -72,7 +72,8 @@ async def test_an_event_id_in_use_refuses_the_whole_commit(
 ) -> None:
     await storage.collaboration.commit(commit(channel, events=(event("used"), event("also used"))), lease=lease)
     before = await storage.collaboration.load(channel.id)
-    refused = commit(channel, 2, update=b"2", sidecar=sidecar(2), events=events, now=at(99))
+    title = TitleChange(title="Late")
+    refused = commit(channel, 2, update=b"2", sidecar=sidecar(2), events=events, title=title, now=at(99))
 
     with pytest.raises(EventRepeated) as caught:
         await storage.collaboration.commit(refused, lease=lease)
@@ -80,6 +81,7 @@ async def test_an_event_id_in_use_refuses_the_whole_commit(
     assert (caught.value.channel_id, caught.value.event_id) == (channel.id, named)
     assert await storage.collaboration.load(channel.id) == before
     assert await storage.collaboration.operation(channel.id, refused.operation_id) is None
+    assert await storage.channels.resolve(channel.repository.id, "late") is None
 
 
 async def test_event_ids_belong_to_their_channel(storage: Storage, channel: Channel, lease: Lease) -> None:

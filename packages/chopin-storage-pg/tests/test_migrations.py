@@ -46,6 +46,13 @@ asyncio.run(main())
 
 
 @pytest.fixture
+async def database(server: ScratchServer) -> AsyncIterator[ScratchDatabase]:
+    """One to be spoiled."""
+    async with server.copied() as database:
+        yield database
+
+
+@pytest.fixture
 async def blank(server: ScratchServer) -> AsyncIterator[ScratchDatabase]:
     async with server.blank() as database:
         yield database

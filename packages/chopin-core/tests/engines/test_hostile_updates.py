@@ -1,0 +1,150 @@
+"""Bytes from anywhere. Only on pycrdt: y-py would end the process at some of them (architecture §4), so it never meets them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from random import Random
+from typing import Any
+
+import pytest
+from pycrdt import Array, Doc, Map, Text, XmlFragment, XmlText
+
+from chopin_core.document.splice import Splice
+from chopin_core.engines import panics
+from chopin_core.engines.encoding import write_update
+from chopin_core.engines.pycrdt import PycrdtEngine
+from chopin_core.engines.wire import Id, Run, Update, read_vector
+from chopin_core.errors import UpdateMalformed
+
+from .editing import copy, history, written
+
+
+def test_the_third_of_four_updates_is_not_lost_in_silence(pycrdt: PycrdtEngine) -> None:
+    # The library would answer nothing, keep the third aside, and leave it out of everything it stores.
+    document: Doc[Text] = Doc(client_id=7)
+    text = document.get("source", type=Text)
+    updates: list[bytes] = []
+    document.observe(lambda event: updates.append(event.update))
+    for at, letter in enumerate("abcd"):
+        text.insert(at, letter)
+    replica = pycrdt.new()
+    with pytest.raises(UpdateMalformed) as refused:
+        replica.apply(updates[2])
+    assert refused.value.incomplete
+    assert replica.update() == b"\x00\x00"
+    for update in updates:
+        replica.apply(update)
+    assert replica.text == "abcd"
+
+
+def test_two_edits_that_wait_for_each_other_are_refused(pycrdt: PycrdtEngine) -> None:
+    circle = write_update(Update({1: [Run(0, 1, Id(2, 0), None, "a")], 2: [Run(0, 1, Id(1, 0), None, "b")]}, {}))
+    for refuse in (pycrdt.new().apply, lambda update: pycrdt.load([update])):
+        with pytest.raises(UpdateMalformed) as refused:
+            refuse(circle)
+        assert refused.value.incomplete
+
+
+@pytest.mark.parametrize("run", [1, 3, 8])
+def test_a_run_of_ones_in_the_head_of_an_update_is_refused_and_leaves_the_text(pycrdt: PycrdtEngine, run: int) -> None:
+    replica = written(pycrdt, "# Title\n\n😀 text")
+    update = replica.update()
+    other = copy(pycrdt, replica)
+    for at in range(30):
+        with pytest.raises(UpdateMalformed):
+            other.apply(update[:at] + b"\xff" * run + update[at:])
+        assert other.text == replica.text
+    assert other.apply(replica.splice([Splice(0, 0, "still ")])).splices == (Splice(0, 0, "still "),)
+
+
+def test_a_panic_of_the_library_is_a_refusal() -> None:
+    document: Doc[Text] = Doc()
+    text = document.get("source", type=Text)
+    with pytest.raises(UpdateMalformed), panics.refused():
+        del text[0:5]
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt, asyncio.CancelledError, SystemExit, ZeroDivisionError])
+def test_an_interrupt_is_no_refusal(fault: type[BaseException]) -> None:
+    with pytest.raises(fault), panics.refused():
+        raise fault
+
+
+def foreign() -> dict[str, bytes]:
+    """Documents that a client with another schema, or a hostile one, could write."""
+    made: dict[str, bytes] = {}
+    for place in ("source", "other"):
+        for make in (lambda: Map({"k": "v"}), lambda: Array([1, "x"]), lambda: XmlFragment([XmlText("text")])):
+            document: Doc[Any] = Doc()
+            document[place] = root = make()
+            made[f"{type(root).__name__} at {place}"] = document.get_update()
+    for name in ("elsewhere", "format", "embed", "nested"):
+        document = Doc()
+        document["other" if name == "elsewhere" else "source"] = text = Text("plain")
+        match name:
+            case "format":
+                text.format(1, 3, {"bold": True})
+            case "embed":
+                text.insert_embed(2, {"image": "x"})
+            case "nested":
+                text.insert_embed(2, Text("inner"))
+        made[name] = document.get_update()
+    return made
+
+
+FOREIGN = foreign()
+
+
+@pytest.mark.parametrize("update", FOREIGN.values(), ids=FOREIGN.keys())
+def test_a_document_holds_one_plain_text_and_nothing_else(pycrdt: PycrdtEngine, update: bytes) -> None:
+    replica = written(pycrdt, "text")
+    with pytest.raises(UpdateMalformed) as refused:
+        replica.apply(update)
+    assert not refused.value.incomplete
+    with pytest.raises(UpdateMalformed):
+        pycrdt.load([update])
+    assert replica.text == "text"
+
+
+def mutated(update: bytes, random: Random) -> bytes:
+    spoiled = bytearray(update)
+    at = random.randrange(len(spoiled))
+    match random.randrange(7):
+        case 0:
+            for _ in range(random.randrange(1, 5)):
+                spoiled[random.randrange(len(spoiled))] = random.randrange(256)
+        case 1:
+            del spoiled[at:]
+        case 2:
+            at = random.randrange(min(30, len(spoiled)))
+            spoiled[at:at] = b"\xff" * random.randrange(1, 12)
+        case 3:
+            spoiled[at] ^= 1 << random.randrange(8)
+        case 4:
+            spoiled[at : at + random.randrange(4)] = random.randbytes(random.randrange(4))
+        case 5:
+            spoiled[0:1] = b"\xff\xff\xff\xff\x0f"
+        case _:
+            spoiled[at] = (spoiled[at] + random.choice((1, -1))) % 256
+    return bytes(spoiled)
+
+
+def test_three_thousand_spoiled_updates_are_refused_or_kept_whole(pycrdt: PycrdtEngine) -> None:
+    outcomes: Counter[str] = Counter()
+    for seed in range(15):
+        random = Random(seed)
+        source, updates = history(pycrdt, random)
+        whole = source.update()
+        for _ in range(200):
+            replica = pycrdt.load([whole])
+            try:
+                replica.apply(mutated(random.choice((whole, *updates)), random))
+                outcomes["taken"] += 1
+            except UpdateMalformed as refused:
+                outcomes["incomplete" if refused.incomplete else "malformed"] += 1
+                assert (replica.text, read_vector(replica.state_vector())) == (source.text, read_vector(source.state_vector()))
+            again = copy(pycrdt, replica)
+            assert again.text == replica.text
+            assert read_vector(again.state_vector()) == read_vector(replica.state_vector())
+    assert min(outcomes["taken"], outcomes["incomplete"], outcomes["malformed"]) > 20

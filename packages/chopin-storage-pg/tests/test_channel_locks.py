@@ -1,0 +1,169 @@
+"""Who waits at a channel and at the titles of its repository, and that nobody waits in a circle."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from chopin_core.channel import Channel, TitlePolicy
+from chopin_core.counters import StorageRevision
+from chopin_core.errors import ChannelArchived, CommitRejected, StaleWrite, TitleTaken
+from chopin_core.ids import OperationId
+from chopin_core.ports.collaboration import TitleChange
+from chopin_core.ports.leases import Lease
+from chopin_storage_pg.locks import LEASE_LOCKS, TITLE_LOCKS
+from chopin_storage_pg.storage import PgStorage
+
+from .made import NOW, REPOSITORY, commit, creation, replacement
+from .watch import Session, Watch
+
+
+async def test_a_commit_that_waited_for_another_writer_sees_what_it_left(
+    storage: PgStorage, channel: Channel, lease: Lease, obstacle: Session, watch: Watch
+) -> None:
+    await obstacle.execute("UPDATE channels SET revision = 5, next_sequence = 6")
+    writing = asyncio.create_task(storage.collaboration.commit(commit(channel), lease=lease))
+    await watch.until_waiting()
+    await obstacle.commit()
+
+    with pytest.raises(StaleWrite) as caught:
+        await writing
+    assert (caught.value.expected, caught.value.actual) == (0, 5)
+
+
+async def test_a_commit_that_waited_for_the_same_operation_repeats_its_answer(
+    storage: PgStorage, channel: Channel, lease: Lease, obstacle: Session, watch: Watch
+) -> None:
+    wanted = commit(channel)
+    await obstacle.execute("UPDATE channels SET revision = 1, next_sequence = 2")
+    await obstacle.execute("INSERT INTO channel_operations VALUES (%s, %s, 1, 1)", (channel.id, wanted.operation_id))
+    writing = asyncio.create_task(storage.collaboration.commit(wanted, lease=lease))
+    await watch.until_waiting()
+    await obstacle.commit()
+
+    result = await writing
+    assert (result.revision, result.sequence, result.repeated) == (1, 1, True)
+
+
+async def test_a_commit_that_waited_for_an_archiving_is_refused(
+    storage: PgStorage, channel: Channel, lease: Lease, obstacle: Session, watch: Watch
+) -> None:
+    await obstacle.execute("UPDATE channels SET archived_at = now()")
+    writing = asyncio.create_task(storage.collaboration.commit(commit(channel), lease=lease))
+    await watch.until_waiting()
+    await obstacle.commit()
+
+    with pytest.raises(ChannelArchived):
+        await writing
+
+
+async def test_an_archiving_that_waited_returns_the_channel_as_it_is_now(
+    storage: PgStorage, channel: Channel, obstacle: Session, watch: Watch
+) -> None:
+    await obstacle.execute("SELECT FROM channels FOR UPDATE")
+    archiving = asyncio.create_task(storage.channels.archive(channel.id, now=NOW))
+    await watch.until_waiting()
+    await obstacle.execute("UPDATE channel_slugs SET slug = 'moved'")
+    await obstacle.execute("UPDATE channels SET title = 'Moved', revision = 3")
+    await obstacle.execute("UPDATE channel_state SET unanswered_decisions = 7")
+    await obstacle.commit()
+
+    found = (await archiving).channel
+    assert (found.title, found.slug, found.revision, found.unanswered_decisions) == ("Moved", "moved", 3, 7)
+    assert await storage.channels.get(channel.id) == found
+
+
+async def test_a_lookup_waits_for_a_write_in_flight_so_that_its_answer_is_final(
+    storage: PgStorage, channel: Channel, obstacle: Session, watch: Watch
+) -> None:
+    await obstacle.execute("UPDATE channels SET revision = 1, next_sequence = 2")
+    await obstacle.execute("INSERT INTO channel_operations VALUES (%s, 'operation', 1, 1)", (channel.id,))
+    asking = asyncio.create_task(storage.collaboration.operation(channel.id, OperationId("operation")))
+    await watch.until_waiting()
+    assert not asking.done()
+    await obstacle.commit()
+
+    found = await asking
+    assert found is not None
+    assert (found.revision, found.sequence, found.repeated) == (1, 1, True)
+
+
+async def test_a_write_in_flight_does_not_hold_up_the_making_of_a_child(
+    storage: PgStorage, channel: Channel, obstacle: Session
+) -> None:
+    await obstacle.execute("SELECT FROM channels WHERE id = %s FOR NO KEY UPDATE", (channel.id,))
+
+    async with asyncio.timeout(2):
+        await storage.channels.create(creation("child", parent_id=channel.id))
+
+
+async def test_whatever_gives_out_titles_waits_for_its_turn(
+    storage: PgStorage, channel: Channel, lease: Lease, obstacle: Session, watch: Watch
+) -> None:
+    await obstacle.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", (TITLE_LOCKS, REPOSITORY.id))
+    attempts = [
+        asyncio.create_task(storage.channels.create(creation("two", title="Wanted", titles=TitlePolicy.UNIQUE))),
+        asyncio.create_task(storage.channels.rename(channel.id, "wanted", now=NOW, titles=TitlePolicy.UNIQUE)),
+        asyncio.create_task(
+            storage.collaboration.commit(
+                commit(channel, title=TitleChange(title="WANTED", titles=TitlePolicy.UNIQUE)), lease=lease
+            )
+        ),
+    ]
+    await watch.until_waiting(3)
+    await obstacle.rollback()
+
+    outcomes = await asyncio.gather(*attempts, return_exceptions=True)
+    # The commit and the rename are of one channel, so both may have the title if they get it before the creation.
+    assert any(isinstance(outcome, TitleTaken) for outcome in outcomes)
+    assert await watch.value("SELECT count(*) FROM channel_search WHERE title_key = 'wanted'") == 1
+
+
+async def test_writers_of_every_kind_never_wait_in_a_circle(storage: PgStorage, lease: Lease) -> None:
+    parents = [await storage.channels.create(creation(f"parent {number}")) for number in range(3)]
+
+    async def one(number: int) -> None:
+        parent = parents[number % 3]
+        now = await storage.channels.get(parent.id)
+        assert now is not None
+        match number % 6:
+            case 0:
+                await storage.channels.rename(parent.id, f"Renamed {number}", now=NOW)
+            case 1:
+                await storage.channels.create(creation(f"child {number}", parent_id=parent.id, title="Child"))
+            case 2:
+                change = TitleChange(title=f"Written {number}")
+                await storage.collaboration.commit(commit(parent, expected=now.revision, title=change), lease=lease)
+            case 3:
+                await storage.collaboration.commit(commit(parent, expected=now.revision), lease=lease)
+            case 4:
+                await storage.collaboration.replace(replacement(parent, expected=now.revision), lease=lease)
+            case _:
+                await storage.channels.restore(parent.id, now=NOW)
+
+    async with asyncio.timeout(30):
+        outcomes = await asyncio.gather(*(one(number) for number in range(60)), return_exceptions=True)
+
+    refused = [outcome for outcome in outcomes if outcome is not None]
+    assert all(isinstance(outcome, StaleWrite) for outcome in refused), refused
+    assert len(refused) < 30
+
+
+async def test_a_commit_that_the_server_breaks_out_of_a_deadlock_may_be_tried_again(
+    storage: PgStorage, channel: Channel, lease: Lease, obstacle: Session, watch: Watch
+) -> None:
+    await obstacle.execute("SET deadlock_timeout = '1min'")  # so that it is not the obstacle that gives way
+    await obstacle.execute("SELECT FROM channels FOR UPDATE")
+    wanted = commit(channel)
+    writing = asyncio.create_task(storage.collaboration.commit(wanted, lease=lease))
+    await watch.until_waiting()
+    crossing = asyncio.create_task(
+        obstacle.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", (LEASE_LOCKS, lease.name))
+    )
+
+    with pytest.raises(CommitRejected):
+        await writing
+    await crossing
+    await obstacle.rollback()
+    assert (await storage.collaboration.commit(wanted, lease=lease)).revision == StorageRevision(1)
