@@ -25,10 +25,14 @@ editor => [...editor.querySelectorAll(".cm-line")].map(line => {
 }).join("\\n")
 """
 _BEFORE = """
-caret => {
-  const range = document.createRange();
-  range.setStart(caret.closest(".cm-line"), 0);
-  range.setEndBefore(caret);
+(editor, name) => {
+  const caret = [...editor.querySelectorAll(".peer-caret")].find(caret => caret.textContent.includes(name));
+  if (caret === undefined) return null;
+  const box = caret.getBoundingClientRect();
+  const range = document.caretRangeFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+  const line = range?.startContainer.parentElement.closest(".cm-line");
+  if (!line) return null;
+  range.setStart(line, 0);
   return range.toString();
 }
 """
@@ -95,6 +99,10 @@ class Person:
     async def sees_text(self, text: str, *, within: float = 10.0) -> None:
         await eventually(self.text, text, within=within)
 
+    async def notices_the_network(self) -> None:
+        """Have the browser say that the network is back, so that nobody waits for the page's next attempt by itself."""
+        await self.page.evaluate("window.dispatchEvent(new Event('online'))")
+
     # The bar
 
     @property
@@ -120,10 +128,9 @@ class Person:
         """Whose carets are in the text, by name."""
         return sorted(await self.page.locator(".peer-caret .peer-name").all_text_contents())
 
-    async def text_before_caret_of(self, name: str) -> str:
-        """What stands in the same line before somebody's caret."""
-        caret = self.page.locator(".peer-caret", has_text=name)
-        return str(await caret.evaluate(_BEFORE))
+    async def text_before_caret_of(self, name: str) -> object:
+        """What stands in the line before the place where somebody's caret is drawn; None when it is not."""
+        return await self.page.get_by_test_id("editor").evaluate(_BEFORE, name)
 
 
 async def sign_in(browser: Browser, server: Server, name: str, **context: Any) -> Person:

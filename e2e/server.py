@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+from chopin_storage_pg.embedded import postmaster
+from chopin_storage_pg.embedded.directory import Directory
 from chopin_storage_pg.embedded.server import EmbeddedPostgres
 
 from .waiting import until
@@ -75,6 +77,15 @@ class Server:
         process.kill()
         await process.wait()
         self._process = None
+
+    async def lose_postgres(self) -> None:
+        """Kill its database under it, and wait until it has given up, as it must: status 1 and nothing acknowledged."""
+        running = postmaster.read(Directory(self.postgres).cluster)
+        assert running is not None
+        os.kill(running.pid, signal.SIGKILL)
+        status = await asyncio.wait_for(self._running().wait(), STOP_SECONDS)
+        self._process = None
+        assert status == 1
 
     def freeze(self) -> None:
         """Let it stand still with all its connections open."""

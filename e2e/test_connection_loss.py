@@ -85,7 +85,7 @@ async def test_a_long_outage_makes_the_page_say_offline_and_hold_still_until_the
     assert await ada.editor.bounding_box() == box
     wire.mend()
     # The browser's word that the network is back is heard at once, not at the next attempt.
-    await ada.page.evaluate("window.dispatchEvent(new Event('online'))")
+    await ada.notices_the_network()
     await ada.sees_state("saved", within=2)
     await expect(ada.editor).to_be_focused()
     await ada.page.keyboard.type("later")

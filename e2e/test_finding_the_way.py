@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Error, Route, expect
 
 from .conftest import NewPerson
 from .server import PROJECT, Server
@@ -63,6 +64,45 @@ async def test_back_and_forward_go_between_documents_without_loading_the_page_an
     await ada.page.go_forward()
     await ada.sees_text("Going other")
     assert await ada.page.evaluate("window.stillHere")
+
+
+async def test_a_late_answer_for_a_document_one_has_left_changes_nothing(server: Server, new_person: NewPerson) -> None:
+    ada = await new_person(server, "ada")
+    left, wanted = await ada.create_document("Left"), await ada.create_document("Wanted")
+    asked, released = asyncio.Event(), asyncio.Event()
+
+    async def late(route: Route) -> None:
+        asked.set()
+        await released.wait()
+        # The page has given up on it by now.
+        with contextlib.suppress(Error):
+            await route.continue_()
+
+    await ada.page.route("**/documents/left", late)
+    await ada.goto(f"/documents/{PROJECT}")
+    documents = ada.page.get_by_role("list", name="Documents")
+    await documents.get_by_role("link", name=left.title).click()
+    await asked.wait()
+    await ada.page.go_back()
+    await documents.get_by_role("link", name=wanted.title).click()
+    await ada.ready()
+    released.set()
+    await ada.type("Here.")
+    await ada.sees_state("saved")
+    await expect(ada.page).to_have_url(server.origin + wanted.path)
+    await expect(ada.page).to_have_title("Wanted · Chopin")
+    await ada.sees_text("Here.")
+
+
+async def test_a_passing_fault_of_the_server_offers_to_try_again_and_that_works(server: Server, new_person: NewPerson) -> None:
+    ada = await new_person(server, "ada")
+    document = await ada.create_document()
+    refused = {"error": "Temporarily unavailable; please try again"}
+    await ada.page.route("**/api/repositories/**", lambda route: route.fulfill(status=503, json=refused), times=1)
+    await ada.goto(document.path)
+    await expect(ada.page.get_by_role("heading", level=1)).to_have_text("This did not work just now")
+    await ada.page.get_by_role("button", name="Try again").click()
+    await ada.ready()
 
 
 async def test_search_asks_beyond_the_first_page_and_more_can_be_loaded(server: Server, new_person: NewPerson) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from playwright.async_api import Locator, expect
+import asyncio
+
+from playwright.async_api import Locator, Route, expect
 
 from .conftest import NewPerson
 from .people import Person
@@ -92,6 +94,35 @@ async def test_a_title_that_is_taken_is_refused_and_the_draft_kept(server: Serve
     await ada.page.keyboard.press("Enter")
     await expect(ada.page.get_by_role("heading", level=1)).to_contain_text("tAKEN not")
     await expect(ada.page).to_have_url(f"{server.origin}/documents/{PROJECT}/taken-not")
+
+
+async def test_a_late_answer_to_a_rename_does_not_replace_a_newer_title(server: Server, new_person: NewPerson) -> None:
+    ada, ben = await new_person(server, "ada"), await new_person(server, "ben")
+    document = await ada.create_document("Contested")
+    await ada.open(document)
+    await ben.open(document)
+    answered, released = asyncio.Event(), asyncio.Event()
+
+    async def late(route: Route) -> None:
+        answer = await route.fetch()
+        answered.set()
+        await released.wait()
+        await route.fulfill(response=answer)
+
+    await ada.page.route(f"**/api/channels/{document.id}", late)
+    await _opener(ada).click()
+    await ada.page.keyboard.type("By Ada")
+    await ada.page.keyboard.press("Enter")
+    await answered.wait()
+    await expect(ben.page.get_by_role("heading", level=1)).to_contain_text("By Ada")
+    await _opener(ben).click()
+    await ben.page.keyboard.type("By Ben")
+    await ben.page.keyboard.press("Enter")
+    await expect(ada.page).to_have_title("By Ben · Chopin")
+    released.set()
+    for person in (ada, ben):
+        await expect(person.page.get_by_role("heading", level=1)).to_contain_text("By Ben")
+        await expect(person.page).to_have_url(f"{server.origin}/documents/{PROJECT}/by-ben")
 
 
 async def test_a_rename_while_the_server_is_away_keeps_the_draft_and_can_be_repeated(

@@ -76,6 +76,31 @@ async def test_a_caret_stays_at_its_letter_while_somebody_writes_before_it(serve
     await ben.sees_text("😀 far left |right")
 
 
+async def test_a_word_being_composed_survives_what_others_write_around_it(server: Server, new_person: NewPerson) -> None:
+    ada, ben = await new_person(server, "ada"), await new_person(server, "ben")
+    document = await ada.create_document()
+    await ada.open(document)
+    await ben.open(document)
+    await ada.type("before after")
+    await ada.page.keyboard.press("Control+ArrowLeft")
+    await ben.sees_text("before after")
+    input_method = await ada.context.new_cdp_session(ada.page)
+    for composed in ("n", "ni", "nih", "niha"):
+        await input_method.send(
+            "Input.imeSetComposition", {"text": composed, "selectionStart": len(composed), "selectionEnd": len(composed)}
+        )
+        await ben.editor.focus()
+        await ben.page.keyboard.press("Control+Home")
+        await ben.page.keyboard.type("b")
+        await ben.page.keyboard.press("Control+End")
+        await ben.page.keyboard.type("e")
+    await input_method.send("Input.insertText", {"text": "你好"})
+    await ada.sees_text("bbbbbefore 你好aftereeee")
+    await ben.sees_text("bbbbbefore 你好aftereeee")
+    await ada.sees_state("saved")
+    assert await stored(server, document) == "bbbbbefore 你好aftereeee\n"
+
+
 async def test_with_two_tabs_one_is_there_until_the_second_is_closed(server: Server, new_person: NewPerson) -> None:
     ada, ben = await new_person(server, "ada"), await new_person(server, "ben")
     document = await ada.create_document()

@@ -166,6 +166,17 @@ def test_a_contract_test_that_avoids_the_adapters_stops_the_run(run: pytest.Pyte
     result.stderr.fnmatch_lines(["*test_nothing does not run on the adapters, so it is no contract test"])
 
 
+def test_the_suite_runs_beside_other_tests(run: pytest.Pytester) -> None:
+    run.mkpydir("theirs").joinpath("test_theirs.py").write_text("def test_theirs(): pass")
+    run.path.joinpath("theirs", "conftest.py").write_text("")
+
+    result = suite(run, "theirs", MEMORY, "-k", "theirs or unknown_person")
+
+    assert result.ret == pytest.ExitCode.OK
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["memory: 1 passed, 0 skipped"])
+
+
 def test_other_peoples_tests_do_not_notice_the_plugin(run: pytest.Pytester) -> None:
     run.makepyfile(
         """

@@ -31,7 +31,7 @@ class Chosen:
         return found
 
 
-@attrs.define
+@attrs.define(eq=False)  # pytest keeps its plugins in sets
 class Tally:
     """What became of the suite's tests, by adapter."""
 

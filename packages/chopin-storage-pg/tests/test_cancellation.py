@@ -160,7 +160,7 @@ async def test_an_operation_given_up_is_kept_whole_or_not_at_all(
     assert stored is not None
     assert kept[-1] == names[-1]
     assert len(kept) < len(names)
-    assert stored.latest == stored.channel.revision == len(kept) + 1
+    assert (stored.latest, stored.channel.revision) == (len(kept) + 1, len(kept) + 1)
     if write is not replaces:
         assert len(stored.updates) == stored.latest
     assert await watch.value("SELECT count(*) FROM channel_operations") == stored.latest
@@ -207,22 +207,18 @@ async def test_commits_that_were_to_go_together_go_without_the_one_whose_turn_it
         assert (found is None) == (number in (2, 5))
 
 
-async def test_a_commit_cancelled_in_somebody_elses_turn_is_settled_when_the_caller_hears_of_it(
+async def test_a_commit_cancelled_in_somebody_elses_turn_is_settled_when_its_caller_hears_of_it(
     storage: PgStorage, database: ScratchDatabase, lease: Lease, obstacle: Session, watch: Watch
 ) -> None:
     channels = [await storage.channels.create(creation(f"{number}")) for number in range(3)]
-    await obstacle.execute("SELECT FROM channels WHERE id = '0' FOR UPDATE")
-    first = asyncio.create_task(storage.collaboration.commit(commit(channels[0]), lease=lease))
-    await watch.until_waiting()
-    second = asyncio.create_task(storage.collaboration.commit(commit(channels[1]), lease=lease))
-    wanted = commit(channels[2])
-    third = asyncio.create_task(storage.collaboration.commit(wanted, lease=lease))
-    await asyncio.sleep(0)
+    wanted = [commit(channel) for channel in channels]
+    await watch.run("BEGIN", "SELECT FROM channels WHERE id = '0' FOR UPDATE")
     await obstacle.execute("SELECT FROM channels WHERE id = '1' FOR UPDATE")
-    await obstacle.execute("SAVEPOINT before")
-    await _let_go_of_the_first(obstacle)
+    first, second, third = (asyncio.create_task(storage.collaboration.commit(one, lease=lease)) for one in wanted)
+    await asyncio.sleep(0.05)
+    await watch.run("COMMIT")
     await first
-    await watch.until_waiting()  # now the second's turn, which takes the third along, waits at channel 1
+    await watch.until_waiting()  # it is the second's turn, which takes the third along, and it waits at channel 1
 
     third.cancel()
     await asyncio.sleep(0.05)
@@ -232,8 +228,5 @@ async def test_a_commit_cancelled_in_somebody_elses_turn_is_settled_when_the_cal
     with pytest.raises(asyncio.CancelledError):
         await third
     async with await database.connect() as elsewhere:
-        assert await elsewhere.collaboration.operation(channels[2].id, wanted.operation_id) is not None
+        assert await elsewhere.collaboration.operation(channels[2].id, wanted[2].operation_id) is not None
     await second
-
-
-async def _let_go_of_the_first(obstacle: Session) -> None: ...

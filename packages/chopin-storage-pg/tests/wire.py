@@ -71,14 +71,14 @@ class Wire:
                         self.happened.set()
                         break
                     case Cut.LATE:
-                        answers.cancel()
                         self._late.append((server, message))
                         self.happened.set()
-                        return
-            server.close()
+                        break
         finally:
             answers.cancel()
             client.close()
+            if all(server is not late for late, _ in self._late):
+                server.close()
 
     def _cut_by(self, message: bytes) -> Cut | None:
         if self._marked is None or self._marked[0] not in message:
@@ -111,3 +111,4 @@ async def wire_to(url: str) -> AsyncIterator[Wire]:
         port = listening.sockets[0].getsockname()[1]
         wire.url = f"postgresql://{user}:{password}@127.0.0.1:{port}/{server['dbname']}?sslmode=disable"
         yield wire
+        wire.deliver_late()

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
 
 from chopin_core.engines.pycrdt import PycrdtEngine
 from chopin_core.engines.ypy import YpyEngine
 from chopin_core.ports.documents import DocumentEngine
+
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 @pytest.fixture(params=[PycrdtEngine(), YpyEngine()], ids=["pycrdt", "y-py"], scope="session")

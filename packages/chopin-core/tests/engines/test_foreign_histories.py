@@ -7,6 +7,7 @@ import pytest
 from chopin_core.document.splice import Splice
 from chopin_core.engines.encoding import write_update
 from chopin_core.engines.wire import Id, Run, Update, read_update, read_vector
+from chopin_core.engines.ypy import YpyEngine
 from chopin_core.errors import UpdateMalformed
 from chopin_core.ports.documents import DocumentEngine
 
@@ -80,8 +81,22 @@ def test_replacement_characters_that_a_browser_sends_for_half_a_character_are_te
     assert engine.load([typed("x\ufffdy")]).text == "x\ufffdy"
 
 
-def test_clients_keep_their_ids_up_to_the_largest_a_browser_may_choose(engine: DocumentEngine) -> None:
-    largest = 2**53 - 1 if type(engine).__name__ == "PycrdtEngine" else 2**32 - 1
-    replica = engine.load([typed("text", client=largest)])
-    assert read_vector(replica.state_vector()) == {largest: 4}
-    assert set(read_update(replica.update()).runs) == {largest}
+@pytest.mark.parametrize("client", [0, 127, 2**31, 2**32 - 1])
+def test_clients_keep_the_ids_that_browsers_give_them(engine: DocumentEngine, client: int) -> None:
+    replica = engine.load([typed("text", client=client)])
+    assert read_vector(replica.state_vector()) == {client: 4}
+    assert set(read_update(replica.update()).runs) == {client}
+
+
+def test_an_id_that_an_engine_would_cut_off_is_refused_by_it(pycrdt: DocumentEngine) -> None:
+    update = typed("text", client=2**53 - 1)
+    assert read_vector(pycrdt.load([update]).state_vector()) == {2**53 - 1: 4}
+    with pytest.raises(UpdateMalformed):
+        YpyEngine().load([update])
+
+
+def test_replicas_type_under_ids_that_every_engine_keeps(engine: DocumentEngine) -> None:
+    for _ in range(10):
+        replica = engine.new()
+        replica.splice([Splice(0, 0, "x")])
+        assert max(read_vector(replica.state_vector())) < 2**32

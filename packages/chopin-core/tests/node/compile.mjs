@@ -1,4 +1,4 @@
-// Reads a JSON list of sources, compiles each with the real MDX compiler, and answers what MDX made of it.
+// Reads sources as JSON, compiles each with the real MDX compiler, and answers what MDX made of it.
 import { compile } from "@mdx-js/mdx";
 import remarkGfm from "remark-gfm";
 import remarkMath from "remark-math";
@@ -34,10 +34,12 @@ async function read() {
 }
 
 const answers = [];
-for (const source of await read()) {
+const { sources, extensions } = await read();
+const plugins = extensions ? [[remarkGfm, { singleTilde: false }], remarkMath] : [];
+for (const source of sources) {
   const found = { executable: [], elements: [], literals: [], error: null };
   try {
-    await compile(source, { remarkPlugins: [witness(found), [remarkGfm, { singleTilde: false }], remarkMath] });
+    await compile(source, { remarkPlugins: [witness(found), ...plugins] });
   } catch (error) {
     found.error = String(error.reason ?? error);
   }

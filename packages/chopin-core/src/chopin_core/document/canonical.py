@@ -11,6 +11,7 @@ from chopin_core.document.inline_tags import whole_tags
 from chopin_core.document.lines import Lines, read_lines
 from chopin_core.document.literals import Reader, Span, addresses, escaped, within
 
+_BYTE_ORDER_MARK: Final = "\ufeff"
 _SPECIAL: Final = re.compile(r"[<{]")
 _MODULE: Final = re.compile(r"(?:import|export) ")
 _ANY: Final = re.compile(r"[<{]|^(?:import|export) ", re.MULTILINE)
@@ -20,13 +21,14 @@ _CELL: Final = re.compile(r"(?:[^|\\]|\\.)*(?:\||\\?\Z)", re.DOTALL)
 
 def canonical(text: str) -> str:
     """
-    The text as MDX: plain line ends, one at the end (none when nothing was written), and nothing MDX would evaluate.
+    The text as MDX: plain line ends, one at the end (none when nothing was written), no byte order mark at the start, and
+    nothing MDX would evaluate.
 
     Any text has one, and it is its own. It compiles with MDX and its GFM and math extensions, and holds no expression, no
     import or export, and no element but paired components. Where ``<`` and ``{`` cannot mean anything to MDX, as in code,
     they stay; where parsers might differ on that they are escaped.
     """
-    text = text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
+    text = text.lstrip(_BYTE_ORDER_MARK).replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
     if not text:
         return ""
     if _ANY.search(text):

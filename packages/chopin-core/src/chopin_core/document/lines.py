@@ -22,7 +22,7 @@ from chopin_core.document.markdown import parse_blocks
 from chopin_core.document.tags import Tag
 
 _ROUNDS: Final = 4
-_INDENTED: Final = re.compile(r"[ \t>]*(?: {4}|\t)")
+_MAY_BEGIN: Final = re.compile(r"[ \t>]*(?: {4}|\t|[-+*](?:[ \t]|$)|\d{1,9}[.)])")
 
 
 @attrs.frozen
@@ -54,7 +54,7 @@ def read_lines(text: str) -> Lines:
         alone += [line for element in elements for line in _doubted(lines, element, doubtful)]
         if not alone:
             return _answer(lines, tokens, elements, literal, doubtful)
-        refused.update(starts(alone))
+        refused.update(starts({id(line): line for line in alone}.values()))
     tokens = parse_blocks(text, lambda tag: False)
     return _answer(lines, tokens, [], *_literal_lines(lines, tokens))
 
@@ -81,8 +81,8 @@ def _continuations(lines: Sequence[str], start: int, stop: int) -> Iterator[int]
     for number in range(start, stop):
         if number > start:
             yield number
-        # MDX knows no code by indentation and lets such a line begin another block, and an escape may make a definition.
-        if (number > start and _INDENTED.match(lines[number])) or "]:" in lines[number]:
+        # To MDX a block may begin at an indent, or at a mark that begins none here; and an escape may make a definition.
+        if (number > start and _MAY_BEGIN.match(lines[number])) or "]:" in lines[number]:
             return
 
 
@@ -127,5 +127,7 @@ def _doubted(lines: Sequence[str], element: Element, doubtful: int) -> list[Toke
     assert first is not None and last is not None
     start, stop = first[0], last[1]
     before = lines[start][: lines[start].index("<")]
-    certain = opens_containers(before, lines[start - 1] if start else "") and stays(lines[start + 1 : stop], place(before))
-    return [] if stop <= doubtful and (not before or certain) else [element.opening, element.closing]
+    held = not before or (
+        opens_containers(before, lines[start - 1] if start else "") and stays(lines[start + 1 : stop], place(before))
+    )
+    return [] if held and stop <= doubtful else [element.opening, element.closing]

@@ -12,7 +12,7 @@ _RUN: Final = re.compile(r"`+|\$+")
 _LINK: Final = re.compile(r"\]\(")
 _TARGET: Final = re.compile(r"[ \t]*[^\s()<>`$]*(?:\([^\s()<>`$]*\)[^\s()<>`$]*)*(?:[ \t]+(?:\"[^\"`$]*\"|'[^'`$]*'))?[ \t]*\)")
 _LABEL: Final = re.compile(r"\]\[[^\]]*(?:[`$]|\Z)|\[\^[^\[\]\s]*[`$]")
-_ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S*", re.IGNORECASE)
+_ADDRESS: Final = re.compile(r"(?:https?://|www\.)[^ \t\n]*", re.IGNORECASE)
 _MOST_OPENERS: Final = 8
 
 

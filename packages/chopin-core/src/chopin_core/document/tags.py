@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 _NAME: Final = re.compile(r"[A-Za-z_$][\w$.:-]*")
 _SPACE: Final = re.compile(r"[ \t\n]*")
 _UNQUOTED: Final = re.compile(r"[^\s>/\"'{}<=]+")
-_LONGEST_EXPRESSION: Final = 200
+_LONGEST_EXPRESSION: Final = 100
 """An expression is refused whatever it says; a longer one need not be read to its end."""
 
 

@@ -9,6 +9,7 @@ from pycrdt import Doc, Text, TextEvent, TransactionEvent, get_update
 from chopin_core.document.splice import Splice
 from chopin_core.engines import panics
 from chopin_core.engines.agreement import check_agreement
+from chopin_core.engines.clients import fresh_client
 from chopin_core.engines.deltas import Delta, read_delta
 from chopin_core.engines.edits import checked
 from chopin_core.engines.encoding import write_position, write_update, write_vector
@@ -24,19 +25,16 @@ from chopin_core.ports.documents import ROOT, Applied, SharedText
 class PycrdtText:
     """A replica. Its text is kept as a string beside the library's, which counts bytes, and follows the library's deltas."""
 
-    def __init__(self) -> None:
-        self._doc: Doc[Text] = Doc()
-        self._shared: Text = self._doc.get(ROOT, type=Text)
-        self._history = History()
-        self._text = ""
-        self._places: Places | None = None
-
-    def load(self, updates: Sequence[bytes]) -> None:
+    def __init__(self, updates: Sequence[bytes] = ()) -> None:
         whole = merged([read_update(update) for update in updates])
+        self._history = History()
         self._history.check(whole)
+        self._doc: Doc[Text] = Doc(client_id=fresh_client(whole.runs))
+        self._shared: Text = self._doc.get(ROOT, type=Text)
         self._take(updates[0] if len(updates) == 1 else write_update(whole))
         self._history.add(whole)
         self._text = str(self._shared)
+        self._places: Places | None = None
 
     def _take(self, update: bytes) -> None:
         with panics.refused():
@@ -178,9 +176,7 @@ class PycrdtEngine:
         return PycrdtText()
 
     def load(self, updates: Sequence[bytes]) -> SharedText:
-        replica = PycrdtText()
-        replica.load(updates)
-        return replica
+        return PycrdtText(updates)
 
     def merge(self, updates: Sequence[bytes]) -> bytes:
         return merge_updates(updates)

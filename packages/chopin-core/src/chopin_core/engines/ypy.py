@@ -9,48 +9,50 @@ replicas: y-py 0.6.2 never frees a document once it has given out its text.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 import y_py
 
 from chopin_core.document.splice import Splice
+from chopin_core.engines.clients import fresh_client
 from chopin_core.engines.deltas import Delta, read_delta
 from chopin_core.engines.edits import checked
 from chopin_core.engines.encoding import write_update, write_vector
 from chopin_core.engines.history import History
 from chopin_core.engines.merging import merge_updates, merged
-from chopin_core.engines.wire import NOTHING, read_update, read_vector
+from chopin_core.engines.wire import NOTHING, Update, read_update, read_vector
 from chopin_core.errors import UpdateMalformed
 from chopin_core.ports.documents import ROOT, Applied, SharedText
+
+LARGEST_CLIENT: Final = 2**32 - 1
+"""y-py cuts longer ids off."""
 
 
 class YpyText:
     """A replica. The library is told to count code points, as Python does; UTF-8, its default, it confuses with UTF-16."""
 
-    def __init__(self) -> None:
+    def __init__(self, updates: Sequence[bytes] = ()) -> None:
+        whole = merged([_read(update) for update in updates])
+        self._history = History()
+        self._history.check(whole)
+        self._doc = y_py.YDoc(client_id=fresh_client(whole.runs), offset_kind="utf32")
+        self._shared = self._doc.get_text(ROOT)
+        y_py.apply_update(self._doc, updates[0] if len(updates) == 1 else write_update(whole))
+        self._history.add(whole)
+        self._text = str(self._shared)
         self._produced: list[bytes] = []
         self._deltas: list[Delta] = []
-        self._doc = y_py.YDoc(offset_kind="utf32")
-        self._shared = self._doc.get_text(ROOT)
-        self._history = History()
-        self._text = ""
         # There is no way to take these back; they hold the two lists and not the replica, which can so be freed.
         produced, deltas = self._produced, self._deltas
         self._doc.observe_after_transaction(lambda event: produced.append(event.get_update()))
         self._shared.observe(lambda event: deltas.append(event.delta))
-
-    def load(self, updates: Sequence[bytes]) -> None:
-        whole = merged([read_update(update) for update in updates])
-        self._history.check(whole)
-        y_py.apply_update(self._doc, updates[0] if len(updates) == 1 else write_update(whole))
-        self._history.add(whole)
-        self._text = str(self._shared)
 
     @property
     def text(self) -> str:
         return self._text
 
     def apply(self, update: bytes) -> Applied:
-        read = read_update(update)
+        read = _read(update)
         self._history.check(read)
         produced, delta = self._observed(lambda: y_py.apply_update(self._doc, update))
         self._history.add(read)
@@ -95,6 +97,13 @@ class YpyText:
         return bytes(y_py.encode_state_as_update(self._doc))
 
 
+def _read(update: bytes) -> Update:
+    read = read_update(update)
+    if max(read.runs, default=0) > LARGEST_CLIENT:
+        raise UpdateMalformed()
+    return read
+
+
 class YpyEngine:
     """Makes replicas on y-py."""
 
@@ -102,9 +111,7 @@ class YpyEngine:
         return YpyText()
 
     def load(self, updates: Sequence[bytes]) -> SharedText:
-        replica = YpyText()
-        replica.load(updates)
-        return replica
+        return YpyText(updates)
 
     def merge(self, updates: Sequence[bytes]) -> bytes:
         return merge_updates(updates)

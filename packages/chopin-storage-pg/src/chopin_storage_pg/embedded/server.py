@@ -15,6 +15,8 @@ from types import TracebackType
 from typing import Final, Self
 from urllib.parse import quote
 
+import psycopg
+
 from chopin_storage_pg.embedded import postmaster
 from chopin_storage_pg.embedded.account import Account, account_for, invocation
 from chopin_storage_pg.embedded.directory import ENVIRONMENT, USER, Directory, binary, locked
@@ -35,6 +37,13 @@ _READY_WITHIN: Final = 120.0
 """Recovery after a crash replays the journal first, and that may take its time."""
 _STOPPED_WITHIN: Final = 30.0
 _LOG_BYTES: Final = 8 * 2**20
+_PASSING: Final = ("pre-existing shared memory", "address already in use", "Address already in use", "lock file")
+"""
+Complaints that pass: the sessions of a killed server end by themselves, a port is taken by chance, and a server whose starter
+was killed at once is only just getting up.
+"""
+_CHILDREN: Final[dict[int, subprocess.Popen[bytes]]] = {}
+"""Servers that this process started, whoever here uses them now: only their parent can see them off."""
 _SOCKET_PATH_BYTES: Final = 103
 """The longest path of a Unix socket that every system allows."""
 
@@ -49,12 +58,11 @@ class EmbeddedPostgres:
     These calls block for about a second; an event loop waits for them in a thread.
     """
 
-    def __init__(self, directory: Directory, running: Postmaster, users: int, child: subprocess.Popen[bytes] | None) -> None:
+    def __init__(self, directory: Directory, running: Postmaster, users: int) -> None:
         self.url: Final = _url(running, directory.password)
         self._directory = directory
         self._running = running
         self._users = users
-        self._child = child
         self._stopped = False
 
     @classmethod
@@ -74,10 +82,7 @@ class EmbeddedPostgres:
                 users = os.open(directory.users, os.O_RDWR | os.O_CREAT, 0o600)
                 try:
                     locked(users, fcntl.LOCK_SH)
-                    running, child = _joined(directory), None
-                    if running is None:
-                        running, child = _started(directory, account)
-                    return cls(directory, running, users, child)
+                    return cls(directory, _running(directory, account), users)
                 except BaseException:
                     os.close(users)
                     raise
@@ -103,18 +108,21 @@ class EmbeddedPostgres:
 
     def _shut_down(self) -> None:
         for order in (signal.SIGINT, signal.SIGQUIT):  # disconnect everybody; then: now, and recover at the next start
-            try:
-                os.kill(self._running.pid, order)
-            except ProcessLookupError:
+            if self._gone():
                 return
+            os.kill(self._running.pid, order)
             if _within(_STOPPED_WITHIN, self._gone):
                 return
         raise ServerFailed(str(self._directory.path), "did not stop")
 
     def _gone(self) -> bool:
-        if self._child is not None:
-            return self._child.poll() is not None
-        return not self._running.alive(self._directory.cluster)
+        child = _CHILDREN.get(self._running.pid)
+        if child is None:
+            return not self._running.alive(self._directory.cluster)
+        if child.poll() is None:
+            return False
+        del _CHILDREN[child.pid]
+        return True
 
     def __enter__(self) -> Self:
         return self
@@ -123,52 +131,60 @@ class EmbeddedPostgres:
         self.stop()
 
 
-def _joined(directory: Directory) -> Postmaster | None:
-    """The server that runs already, once it is ready; what a dead one left is cleared away."""
-    found = postmaster.read(directory.cluster)
-    if found is None:
-        return None
-    if found.alive(directory.cluster):
-
-        def ready() -> bool:
-            now = postmaster.read(directory.cluster)
-            return now is None or now.ready or not now.alive(directory.cluster)
-
-        if not _within(_READY_WITHIN, ready):
-            raise ServerFailed(str(directory.path), "is running but does not become ready")
-        found = postmaster.read(directory.cluster)
-        if found is not None and found.ready and found.alive(directory.cluster):
+def _running(directory: Directory, account: Account | None) -> Postmaster:
+    """The server: the one that is there, or else a new one."""
+    deadline = time.monotonic() + _READY_WITHIN
+    while True:
+        found = _joined(directory) or _started(directory, account)
+        if isinstance(found, Postmaster):
             return found
+        if not any(passing in found for passing in _PASSING) or time.monotonic() > deadline:
+            raise ServerFailed(str(directory.path), f"did not start: {found}")
+        time.sleep(0.1)
+
+
+def _joined(directory: Directory) -> Postmaster | None:
+    """The server that runs already, once it answers; what a dead one left is cleared away."""
+    file = directory.cluster / "postmaster.pid"
+
+    def decided() -> bool:
+        now = postmaster.read(directory.cluster)
+        if now is None:
+            return not file.exists()
+        return not now.alive(directory.cluster) or (now.ready and _answers(now, directory))
+
+    # A file that cannot be read may be one that is just being written; after a moment it is rubbish.
+    unreadable = file.exists() and postmaster.read(directory.cluster) is None
+    if not _within(1.0 if unreadable else _READY_WITHIN, decided) and not unreadable:
+        raise ServerFailed(str(directory.path), "is running but does not become ready")
+    found = postmaster.read(directory.cluster)
+    if found is not None and found.ready and found.alive(directory.cluster):
+        return found
     # PostgreSQL itself would refuse to start if another program has the dead one's process number now.
-    (directory.cluster / "postmaster.pid").unlink(missing_ok=True)
+    file.unlink(missing_ok=True)
     return None
 
 
-def _started(directory: Directory, account: Account | None) -> tuple[Postmaster, subprocess.Popen[bytes]]:
+def _started(directory: Directory, account: Account | None) -> Postmaster | str:
+    """A new server once it is ready, or its own words about why it ended."""
     if directory.log.exists() and directory.log.stat().st_size > _LOG_BYTES:
         directory.log.replace(directory.log.with_suffix(".log.old"))
-    deadline = time.monotonic() + _READY_WITHIN
-    while True:
-        already = directory.log.stat().st_size if directory.log.exists() else 0
-        child = _spawned(directory, account)
+    already = directory.log.stat().st_size if directory.log.exists() else 0
+    child = _spawned(directory, account)
 
-        def ready(child: subprocess.Popen[bytes] = child) -> bool:
-            now = postmaster.read(directory.cluster)
-            return child.poll() is not None or (now is not None and now.pid == child.pid and now.ready)
-
-        if not _within(deadline - time.monotonic(), ready):
-            child.kill()
-            child.wait()
-            raise ServerFailed(str(directory.path), "does not become ready")
+    def decided() -> bool:
         now = postmaster.read(directory.cluster)
-        if child.poll() is None and now is not None:
-            return now, child
-        reason = _complaint(directory.log, already)
-        # Sessions of a server that was killed end by themselves in a moment; a port is taken by chance.
-        passing = "pre-existing shared memory" in reason or "ddress already in use" in reason
-        if not passing or time.monotonic() > deadline:
-            raise ServerFailed(str(directory.path), f"did not start: {reason}")
-        time.sleep(0.1)
+        return child.poll() is not None or (now is not None and now.pid == child.pid and now.ready)
+
+    if not _within(_READY_WITHIN, decided):
+        child.kill()
+        child.wait()
+        raise ServerFailed(str(directory.path), "does not become ready")
+    now = postmaster.read(directory.cluster)
+    if child.poll() is not None or now is None:
+        return _complaint(directory.log, already)
+    _CHILDREN[child.pid] = child
+    return now
 
 
 def _spawned(directory: Directory, account: Account | None) -> subprocess.Popen[bytes]:
@@ -223,6 +239,15 @@ def _url(running: Postmaster, password: str) -> str:
     if running.socket_directory:
         return f"postgresql://{USER}:{password}@/postgres?host={quote(running.socket_directory, safe='')}&port={running.port}"
     return f"postgresql://{USER}:{password}@127.0.0.1:{running.port}/postgres"
+
+
+def _answers(running: Postmaster, directory: Directory) -> bool:
+    """Whether it lets us in; one that was killed a moment ago is still a process, and its file says that it is ready."""
+    try:
+        psycopg.connect(_url(running, directory.password), connect_timeout=5).close()
+    except psycopg.OperationalError:
+        return False
+    return True
 
 
 def _complaint(log: Path, already: int) -> str:

@@ -1,7 +1,7 @@
 /** The editor of one open document: follows the provider from copy to copy, outside React's rounds. */
 
 import { defaultKeymap } from "@codemirror/commands";
-import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
+import { search, searchKeymap } from "@codemirror/search";
 import { EditorSelection, EditorState } from "@codemirror/state";
 import { dropCursor, EditorView, keymap, placeholder } from "@codemirror/view";
 import { colourOf } from "../people";
@@ -15,6 +15,7 @@ import { markdown } from "./markdown";
 import { phrases } from "./phrases";
 import { withCollaboration } from "./withCollaboration";
 
+/** What the bar above covers, with some room: the caret is scrolled to where it can be seen. */
 const HEADER_HEIGHT = 96;
 
 export interface Surface {
@@ -86,7 +87,6 @@ function stateFor(
       markdown(),
       phrases,
       search({ top: true }),
-      highlightSelectionMatches(),
       dropCursor(),
       keymap.of([...searchKeymap, ...defaultKeymap]),
       EditorView.lineWrapping,

@@ -1,8 +1,8 @@
 import { useEffect } from "react";
 
-/** What the browser's tab says. */
+/** What the browser's tab says; null where another part of the page has the word. */
 export function usePageTitle(title: string | null): void {
   useEffect(() => {
-    document.title = title === null || title === "" ? "Chopin" : `${title} · Chopin`;
+    if (title !== null) document.title = `${title} · Chopin`;
   }, [title]);
 }

@@ -33,7 +33,7 @@ function Workspace({ provider, opened, session }: OpenDocumentProps & { provider
   const status = useStatus(provider);
   const { owner, name: repository } = opened.repository;
   const { title, slug } = status.metadata ?? opened.channel;
-  usePageTitle(title);
+  usePageTitle(status.ended === null ? title : null);
   useCanonicalAddress(documentPath(owner, repository, slug));
 
   const [refusal, setRefusal] = useState<string | null>(null);

@@ -48,6 +48,8 @@ def issues_of(source: str) -> tuple[SourceIssue, ...]:
     except UpdateRefused as refused:
         code = refused.reason if refused.reason == "source-too-large" else "parse"
         return (SourceIssue(code=code, message=f"the source is refused: {refused.reason}"),)
+    if source.startswith("\ufeff"):
+        return (SourceIssue(code="parse", message="the source begins with a byte order mark"),)
     root, issues = read(source)
     nodes = list(_walk(root))
     issues += [issue for node in nodes for issue in _check(node)]
