@@ -14,6 +14,7 @@ import pytest_asyncio
 from chopin_contract_tests.adapters import Database, Databases
 from chopin_contract_tests.builders import AUTHOR, T0, creation
 from chopin_contract_tests.plugin import TALLY, Chosen
+from chopin_contract_tests.races import WRITERS
 from chopin_core.channel import Channel
 from chopin_core.ports.leases import WRITER, Lease
 from chopin_core.ports.storage import Storage
@@ -56,6 +57,12 @@ async def storage(connect: Connect) -> Storage:
     storage = await connect()
     await storage.users.put(AUTHOR, now=T0)
     return storage
+
+
+@pytest_asyncio.fixture(loop_scope="function")
+async def sides(storage: Storage, connect: Connect) -> list[Storage]:
+    """One storage per writer, though there are but two: as many writers in each of two processes."""
+    return [storage, await connect()] * (WRITERS // 2)
 
 
 @pytest_asyncio.fixture(loop_scope="function")

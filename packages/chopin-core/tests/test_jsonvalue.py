@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from collections import deque
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -91,3 +93,14 @@ def test_a_stored_text_that_is_no_json_is_corrupt_and_says_where(text: str) -> N
 
     assert caught.value.where == "section graph"
     assert "is not JSON" in str(caught.value)
+
+
+def test_read_only_mappings_and_other_sequences_are_json_too() -> None:
+    value = MappingProxyType({"a": (1, MappingProxyType({"b": deque([2])}))})
+    assert decode(encode({"outer": value}), "here") == {"outer": {"a": [1, {"b": [2]}]}}
+
+
+@pytest.mark.parametrize("value", [b"bytes", bytearray(b"x"), {1, 2}, object()], ids=lambda value: type(value).__name__)
+def test_bytes_and_other_objects_are_not(value: Any) -> None:
+    with pytest.raises(InvalidField):
+        encode({"inner": value})

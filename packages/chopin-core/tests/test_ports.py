@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +14,7 @@ from chopin_core.counters import Epoch, StorageRevision
 from chopin_core.errors import InvalidField
 from chopin_core.ids import ChannelId, OperationId, RepositoryId, UserId
 from chopin_core.people import Repository
-from chopin_core.ports.channels import ChannelCreate
+from chopin_core.ports.channels import ChannelCreate, Cursor
 from chopin_core.ports.collaboration import Commit, Event, TitleChange
 from chopin_core.sidecar import SidecarPatch, SidecarRecord
 
@@ -66,3 +67,18 @@ def test_a_parent_is_named_or_absent() -> None:
 
 def test_titles_may_repeat_unless_asked_otherwise() -> None:
     assert TitleChange(title="Title").titles is TitlePolicy.REPEATABLE
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda at: attrs.evolve(COMMIT, now=at),
+        lambda at: Event(id="event", kind="noted", payload=None, created_at=at),
+        lambda at: Cursor(at=at, id=ChannelId("channel")),
+    ],
+    ids=["commit", "event", "cursor"],
+)
+def test_an_instant_says_its_offset(make: Callable[[datetime], object]) -> None:
+    make(NOW)
+    with pytest.raises(InvalidField):
+        make(NOW.replace(tzinfo=None))

@@ -19,9 +19,18 @@ def encode(value: Json) -> str:
         InvalidField: it holds NaN, an infinity, or something that is not JSON.
     """
     try:
-        return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+        return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"), default=_plain)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidField("json", "is not a JSON value") from error
+
+
+def _plain(value: object) -> object:
+    """Mappings and sequences that the library does not know by their own classes."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
+        return list(value)
+    raise TypeError
 
 
 def decode(text: str, where: str) -> Json:

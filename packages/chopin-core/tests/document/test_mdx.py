@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -75,5 +74,5 @@ def test_a_source_without_issues_is_canonical_and_compiles() -> None:
     sources = [source for source in hostile_sources(7, 6000) if "\r" not in source and not issues_of(source)]
     assert len(sources) > 50
     for source, answer in zip(sources, compiled(sources), strict=True):
-        assert re.sub(r"\\<(?=\s)", "<", canonical(source)).rstrip("\n") == re.sub(r"\\<(?=\s)", "<", source).rstrip("\n")
+        assert canonical(source).rstrip("\n").replace("\\< ", "< ") == source.rstrip("\n").replace("\\< ", "< ")
         assert harmless(answer), (source, answer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import secrets
 import tempfile
@@ -22,6 +23,8 @@ from chopin_storage_pg.tables import chopin_migrations, metadata
 
 SERVER: Final = "CHOPIN_TEST_DATABASE_URL"
 """Names a server to test on, by the URL of a database whose user may create others. Without it one is started for the run."""
+
+_PREFIX: Final = "chopin-test-"
 
 
 @attrs.frozen
@@ -115,8 +118,9 @@ def open_server() -> Iterator[ScratchServer]:
         with _templated(named) as server:
             yield server
         return
+    _discard_abandoned()
     with (
-        tempfile.TemporaryDirectory(prefix="chopin-test-", ignore_cleanup_errors=True) as folder,
+        tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as folder,
         EmbeddedPostgres.start(Path(folder)) as embedded,
         _templated(embedded.url) as server,
     ):
@@ -125,6 +129,13 @@ def open_server() -> Iterator[ScratchServer]:
 
 open_adapter = open_server
 """What the shared contract suite asks of an adapter."""
+
+
+def _discard_abandoned() -> None:
+    """A run that was killed could not stop its server; the next one does."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):  # another person's
+            EmbeddedPostgres.discard(folder)
 
 
 def with_database(url: str, name: str) -> str:

@@ -328,3 +328,18 @@ def test_open_sessions_do_not_keep_it_from_stopping(folder: Path) -> None:
 
     assert gone(running)
     connection.close()
+
+
+def test_what_a_killed_process_left_can_be_discarded(folder: Path, holder: Callable[[], subprocess.Popen[str]]) -> None:
+    owner = holder()
+    said(owner)
+    running = pid(folder)
+    EmbeddedPostgres.discard(folder)
+    assert folder.exists()
+    owner.kill()
+    owner.communicate()
+
+    EmbeddedPostgres.discard(folder)
+
+    assert gone(running)
+    assert not folder.exists()

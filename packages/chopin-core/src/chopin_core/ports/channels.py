@@ -11,6 +11,7 @@ from chopin_core.channel import Channel, TitlePolicy
 from chopin_core.counters import Epoch
 from chopin_core.errors import InvalidField
 from chopin_core.ids import ChannelId, RepositoryId, UserId
+from chopin_core.instants import aware_field
 from chopin_core.people import Repository
 from chopin_core.sidecar import SidecarRecord
 from chopin_core.text import storable_field
@@ -38,7 +39,7 @@ class ChannelCreate:
     repository: Repository
     title: str = attrs.field(validator=storable_field)
     created_by: UserId = attrs.field(validator=storable_field)
-    now: datetime
+    now: datetime = attrs.field(validator=aware_field)
     titles: TitlePolicy = TitlePolicy.REPEATABLE
     parent_id: ChannelId | None = attrs.field(default=None, validator=storable_field)
     initial: Initial | None = None
@@ -61,7 +62,7 @@ class Changed:
 class Cursor:
     """The last row of a page: its sorting instant (updated for ``list``, created for ``scan``) and its id."""
 
-    at: datetime
+    at: datetime = attrs.field(validator=aware_field)
     id: ChannelId
 
 

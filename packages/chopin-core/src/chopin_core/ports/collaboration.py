@@ -11,6 +11,7 @@ from chopin_core.channel import Channel, TitlePolicy
 from chopin_core.counters import Epoch, StorageRevision, StorageSequence
 from chopin_core.errors import InvalidField
 from chopin_core.ids import ChannelId, OperationId
+from chopin_core.instants import aware_field
 from chopin_core.jsonvalue import Json
 from chopin_core.ports.leases import Lease
 from chopin_core.sidecar import SidecarPatch, SidecarRecord
@@ -24,7 +25,7 @@ class Event:
     id: str = attrs.field(validator=storable_field)
     kind: str = attrs.field(validator=storable_field)
     payload: Json
-    created_at: datetime
+    created_at: datetime = attrs.field(validator=aware_field)
 
 
 @attrs.frozen(kw_only=True)
@@ -52,7 +53,7 @@ class Commit:
     operation_id: OperationId = attrs.field(validator=storable_field)
     expected: StorageRevision
     epoch: Epoch = attrs.field(validator=storable_field)
-    now: datetime
+    now: datetime = attrs.field(validator=aware_field)
     update: bytes | None = None
     sidecar: SidecarRecord | SidecarPatch | None = None
     events: tuple[Event, ...] = ()
@@ -73,7 +74,7 @@ class Replacement:
     operation_id: OperationId = attrs.field(validator=storable_field)
     expected: StorageRevision
     epoch: Epoch = attrs.field(validator=storable_field)
-    now: datetime
+    now: datetime = attrs.field(validator=aware_field)
     generation: str = attrs.field(validator=storable_field)
     source: str = attrs.field(validator=storable_field)
     source_hash: str = attrs.field(validator=storable_field)
@@ -89,7 +90,7 @@ class Checkpoint:
     revision: StorageRevision
     through: StorageSequence
     epoch: Epoch = attrs.field(validator=storable_field)
-    now: datetime
+    now: datetime = attrs.field(validator=aware_field)
     generation: str = attrs.field(validator=storable_field)
     source: str = attrs.field(validator=storable_field)
     source_hash: str = attrs.field(validator=storable_field)

@@ -6,7 +6,7 @@ import os
 import pwd
 import shutil
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, TypedDict
 
@@ -82,7 +82,7 @@ class Invocation:
     identity: Identity = attrs.field(factory=Identity)
 
 
-def invocation(command: Sequence[str], *, account: Account | None, needs: Iterable[Path], directory: Path) -> Invocation:
+def invocation(command: Sequence[str], *, account: Account | None, needs: Sequence[Path], directory: Path) -> Invocation:
     """
     The command as it has to be run so that ``account`` reaches every path of ``needs``.
 
@@ -94,7 +94,8 @@ def invocation(command: Sequence[str], *, account: Account | None, needs: Iterab
     """
     if account is None:
         return Invocation(command=command)
-    closed = [folder for path in needs for folder in path.parents if not account.enters(folder)]
+    ways = [*needs, *(path.resolve() for path in needs)]  # a link is followed by whoever opens it
+    closed = [folder for path in ways for folder in path.parents if not account.enters(folder)]
     if not closed:
         return Invocation(command=command, identity=Identity(user=account.uid, group=account.gid, extra_groups=()))
     capability, setpriv = _capability(), shutil.which("setpriv")

@@ -106,7 +106,7 @@ def _unescaped(source: str) -> Iterator[SourceIssue]:
     at = 0
     for offset, character in enumerate(source.rstrip("\n")):
         if escaped[at] != character:
-            if character != "<" or source[offset + 1 : offset + 2].strip():
+            if not source.startswith("< ", offset):
                 yield _needing_escape(source, offset)
             at += len("\\") if escaped[at] == "\\" else len("&lt;") - 1
         at += 1

@@ -175,7 +175,7 @@ class _Builder:
             self.issues.append(self._open[-1].issue("forbidden-node", "expression: write \\{ for a brace"))
         elif token.content == "<!":
             self.issues.append(self._open[-1].issue("forbidden-node", "html"))
-        elif token.content[1:].strip():
+        elif token.content != "< ":
             self.issues.append(self._open[-1].issue("parse", "a < that begins no tag: write \\< for the sign"))
 
     def _tag(self, tag: Tag, among_words: bool) -> None:

@@ -1,0 +1,58 @@
+"""Large sources made to be slow: every question about a text is answered, without recursion to the bottom of it."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from chopin_core.document.blocks import blocks
+from chopin_core.document.canonical import canonical
+from chopin_core.document.dialect.source import issues_of
+from chopin_core.document.protected import protected_blocks
+from chopin_core.document.validity import LARGEST_SOURCE
+
+UNITS = (
+    *(
+        "[",
+        "[a](",
+        "![",
+        "](",
+        "][",
+        "[^",
+        "[a]: b\n",
+        "*a _b ",
+        "**a ",
+        "~~a ",
+        "`a ",
+        "$a ",
+        "<",
+        "<a ",
+        "<a b='",
+        "<a b={",
+        "{",
+    ),
+    *("<Tab>", "<Tab>\n", "</Tab>\n", "<Callout>\n\n", '<Decision id="1">\n', '<Decision id="\n', "<Underline>a</Underline>"),
+    *("<Underline>*", '<Image src="x"/>', "> ", "- ", "1. a\n", "a\n=\n", "> a\nb\n", "a|b\n-|-\n", "|", "```\n", "- ```\n"),
+    *("  ```\n", "$$\n", "http://", "http://`` ", "import \n", "\\", "\\<", "&amp;", "\n", "[[a](b)", "\u200d", "😀"),
+)
+SOURCES = {unit: unit * (LARGEST_SOURCE // len(unit.encode())) for unit in UNITS} | {
+    "runs of all lengths": "".join("`" * length + " " for length in range(1, 700)),
+    "a list in a list": "".join("  " * depth + "- x\n" for depth in range(500)),
+    "a tab in a tab": "".join("  " * depth + "<Tab>\n" for depth in range(300)) + "</Tab>\n" * 300,
+    "half of them closed": "<Tab>\n" * 20_000 + "</Tab>\n" * 18_000,
+}
+
+
+@pytest.mark.parametrize("source", SOURCES.values(), ids=map(repr, SOURCES.keys()))
+def test_every_question_is_answered(source: str) -> None:
+    limit = sys.getrecursionlimit()
+    # Deep enough for a parser that stops at its own limit of nesting, and for the test runner below it.
+    sys.setrecursionlimit(min(limit, 1000))
+    try:
+        assert canonical(canonical(source)) == canonical(source)
+        issues_of(source)
+        blocks(source)
+        protected_blocks(source)
+    finally:
+        sys.setrecursionlimit(limit)
