@@ -60,25 +60,25 @@ async def _take(server: Server, browser: Browser) -> None:
     }
     async with agent(server) as client:
         url = facts(await client.call_tool("create_document", creation))["url"]
-    ada, ben, cyd = [await sign_in(browser, server, name) for name in ("ada", "ben", "cyd")]
-    for person in (ada, ben, cyd):
+    ada, ben, sam = [await sign_in(browser, server, name) for name in ("ada", "ben", "sam")]
+    for person in (ada, ben, sam):
         await person.page.goto(url)
         await person.ready()
     await ben.page.get_by_text("The roof carries").click()
     await ben.page.keyboard.press("End")
     await ben.page.keyboard.type(" Ask the neighbour first.", delay=20)
-    await cyd.page.get_by_text("Insulate the ceiling").click()
-    await cyd.page.keyboard.press("End")
+    await sam.page.get_by_text("Insulate the ceiling").click()
+    await sam.page.keyboard.press("End")
     for _ in range(len("hall first.")):
-        await cyd.page.keyboard.press("Shift+ArrowLeft")
+        await sam.page.keyboard.press("Shift+ArrowLeft")
     await ada.page.get_by_text("Order the pump.").click()
     await ada.page.keyboard.press("End")
-    await eventually(ada.carets, ["ben", "cyd"])
+    await eventually(ada.carets, ["ben", "sam"])
     await ada.sees_state("saved")
     # The bar keeps saying "Saving…" for a moment, so that it does not flicker while somebody types.
     await asyncio.sleep(1)
     PICTURE.parent.mkdir(parents=True, exist_ok=True)
-    await ada.page.screenshot(path=PICTURE)
+    await ada.page.screenshot(path=PICTURE, caret="initial")
 
 
 if __name__ == "__main__":

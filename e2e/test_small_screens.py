@@ -68,6 +68,13 @@ _FOCUSED = """
 }
 """
 
+_FOCUSED_NAME = """
+() => {
+  const element = document.activeElement;
+  return element === document.body ? "" : element.getAttribute("aria-label") ?? element.textContent;
+}
+"""
+
 _CONTROLS = """
 () => [...document.querySelectorAll("a[href], button, input, textarea, [contenteditable=true]")]
   .filter(element => element.checkVisibility() && !element.disabled)
@@ -165,14 +172,15 @@ async def test_signed_out_on_a_phone_everything_fits_too(server: Server, new_per
 
 async def test_a_document_is_made_named_and_written_with_the_keyboard_alone(server: Server, new_person: NewPerson) -> None:
     ada = await new_person(server, "ada", viewport=PHONE)
+    await expect(ada.page.get_by_role("list", name="Projects")).to_be_visible()
     await _tab_to(ada.page, PROJECT)
     await ada.page.keyboard.press("Enter")
     await expect(ada.page.get_by_role("heading", level=1)).to_be_focused()
+    await expect(ada.page.get_by_role("button", name="New document")).to_be_visible()
     await _tab_to(ada.page, "New document")
     await ada.page.keyboard.press("Enter")
     await ada.ready()
     await ada.page.keyboard.type("Written without a mouse")
-    await ada.page.keyboard.press("Shift+Tab")
     await _tab_to(ada.page, "rename document", key="Shift+Tab")
     await ada.page.keyboard.press("Enter")
     await ada.page.keyboard.type("Named without a mouse")
@@ -191,12 +199,9 @@ async def test_a_document_is_made_named_and_written_with_the_keyboard_alone(serv
 
 async def _tab_to(page: Page, name: str, *, key: str = "Tab") -> None:
     for _ in range(20):
-        focused = await page.evaluate(
-            "(document.activeElement.getAttribute('aria-label') ?? '') + document.activeElement.textContent"
-        )
-        if name in str(focused):
-            return
         await page.keyboard.press(key)
+        if name in str(await page.evaluate(_FOCUSED_NAME)):
+            return
     raise AssertionError(f"no way to {name}")
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Any
 
 import attrs
 import pytest
 
-from chopin_core.counters import PlanRevision
+from chopin_core.agent_requests import AgentClient, Brief, CreateDocument, UpdateDocument
+from chopin_core.counters import Epoch, PlanRevision
+from chopin_core.document.canonical import canonical, source_hash
 from chopin_core.document.splice import Splice
-from chopin_core.documents import AgentClient, Brief, CreateDocument, UpdateDocument, Written
+from chopin_core.documents import Written
 from chopin_core.engines.pycrdt import PycrdtEngine
 from chopin_core.errors import (
     ChannelArchived,
@@ -22,11 +26,14 @@ from chopin_core.errors import (
     StalePlan,
     TitleTaken,
 )
-from chopin_core.ids import ChannelId, RepositoryId, UserId
+from chopin_core.ids import ChannelId, RepositoryId, UserId, channel_id
 from chopin_core.memory.storage import MemoryStorage
 from chopin_core.people import Person, Repository
-from chopin_core.room.room import Edit
+from chopin_core.ports.channels import ChannelCreate, Initial
 from chopin_core.running import Chopin, running
+from chopin_core.sidecar import Sidecar
+
+from room.house import Listener
 
 REPOSITORY = Repository(id=RepositoryId("R_1"), owner="ada", name="engine")
 ADA = Person(id=UserId("local:ada"), login="ada")
@@ -46,6 +53,10 @@ BLOCK = (
     '<Note by="ada" text="yes" />\n'
     "</Decision>\n"
 )
+
+
+def changed(request: CreateDocument, **fields: Any) -> CreateDocument:
+    return attrs.evolve(request, **fields)
 
 
 @pytest.fixture
@@ -105,7 +116,7 @@ async def test_twenty_requests_at_once_make_one_document(chopin: Chopin) -> None
     ],
     ids=lambda change: next(iter(change)),
 )
-async def test_a_key_belongs_to_one_request(chopin: Chopin, change: dict[str, object]) -> None:
+async def test_a_key_belongs_to_one_request(chopin: Chopin, change: dict[str, Any]) -> None:
     await chopin.documents.create(CREATION)
     with pytest.raises(IdempotencyConflict):
         await chopin.documents.create(attrs.evolve(CREATION, **change))
@@ -149,7 +160,7 @@ async def test_a_source_with_issues_is_refused_whole(chopin: Chopin, source: str
 @pytest.mark.parametrize("text", ["a\0b", "\ud800"], ids=ascii)
 async def test_text_that_no_storage_can_keep_is_refused_before_any_is_asked(chopin: Chopin, field: str, text: str) -> None:
     with pytest.raises(InvalidField):
-        await chopin.documents.create(attrs.evolve(CREATION, **{field: text}))
+        await chopin.documents.create(changed(CREATION, **{field: text}))
 
 
 async def test_an_update_at_the_right_revision_is_kept_and_counted(chopin: Chopin, storage: MemoryStorage) -> None:
@@ -190,22 +201,37 @@ async def test_an_update_that_is_sent_again_gets_its_first_answer_whatever_happe
 async def test_an_update_keeps_what_others_are_writing_elsewhere_in_the_text(chopin: Chopin) -> None:
     made = await chopin.documents.create(attrs.evolve(CREATION, source="# A\n\none\n\ntwo\n\nthree\n"))
     async with chopin.rooms.hold(made.channel.id) as room:
-        caret = PycrdtEngine()
-        replica = caret.load([room.open(Watcher()).update])
-        position = caret.mint(replica, replica.text.index("three"))
+        reader, engine = Listener("reader"), PycrdtEngine()
+        reader.enter(room)
+        caret = engine.mint(reader.replica, reader.replica.text.index("three"))
         await chopin.documents.update(update(made, "# A\n\nONE and more\n\ntwo\n\nthree\n"))
-        replica = caret.load([room.open(Watcher()).update])
-        assert replica.text[caret.resolve(replica, position) :] == "three\n"
+        assert reader.replica.text[engine.resolve(reader.replica, caret) :] == "three\n"
 
 
 async def test_an_update_may_move_a_protected_block_but_not_change_it(chopin: Chopin, storage: MemoryStorage) -> None:
-    made = await chopin.documents.create(CREATION)
-    async with chopin.rooms.hold(made.channel.id) as room:
-        # As the server itself will put one there; a browser's or an agent's check does not let it in.
-        object.__setattr__(room._on, "check", lambda *_: None)
-        room._shadow._check = lambda *_: None
-        await room.edit(lambda view: Edit(splices=[Splice(len(view.text), len(view.text), "\n" + BLOCK)]))
-    now = await chopin.documents.read(made.channel.id)
+    # As a record will put it there, past the checks that people and agents meet.
+    text = f"# Engine\n\n{BLOCK}"
+    replica = PycrdtEngine().new()
+    replica.splice([Splice(0, 0, text)])
+    await storage.users.put(ADA, now=datetime.now(UTC))
+    channel = await storage.channels.create(
+        ChannelCreate(
+            id=channel_id(REPOSITORY.id, "recorded"),
+            repository=REPOSITORY,
+            title="Recorded",
+            created_by=ADA.id,
+            now=datetime.now(UTC),
+            initial=Initial(
+                generation="1",
+                epoch=Epoch("1"),
+                source=canonical(text),
+                source_hash=source_hash(canonical(text)),
+                document=replica.update(),
+                sidecar=Sidecar().record(),
+            ),
+        )
+    )
+    now = await chopin.documents.read(channel.id)
     with pytest.raises(ProjectionProtected):
         await chopin.documents.update(update(now, now.source.replace('text="yes"', 'text="no"'), key="a"))
     with pytest.raises(ProjectionProtected):
@@ -262,14 +288,3 @@ async def test_names_are_found_even_when_every_pair_of_words_is_taken(chopin: Ch
     made = [await chopin.documents.create_blank(REPOSITORY, None, by=ADA) for _ in range(3)]
     assert len({channel.title for channel in made}) == 3
     assert all(channel.title.startswith("same-pair") for channel in made)
-
-
-class Watcher:
-    """Somebody who only looks."""
-
-    def tell(self, event: object) -> None:
-        return None
-
-    @property
-    def view(self) -> object:
-        raise AssertionError("nobody asks who only looks")

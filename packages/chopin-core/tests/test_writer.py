@@ -12,7 +12,7 @@ from chopin_core.memory.storage import MemoryStorage
 from chopin_core.ports.leases import WRITER, Lease
 from chopin_core.writer import LeaseTimings, Loss, Writer
 
-from .room.house import put_in_place
+from room.house import put_in_place
 
 QUICK = LeaseTimings(ttl=0.3, renewal=0.05, attempt=0.05, deadline=0.2)
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from .world import Server, World
+from agent_world import Server, World
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .world import Facts, Server, answer, creation, refusal
+from agent_world import Facts, Server, answer, creation, refusal
 
 
 async def _refused(server: Server, tool: str, arguments: Facts) -> list[Facts]:

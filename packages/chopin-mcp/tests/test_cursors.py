@@ -14,7 +14,7 @@ from chopin_core.people import Role
 from chopin_core.ports.channels import Cursor
 from chopin_mcp.cursors import decode, encode
 
-from .world import ADA, ELSEWHERE, PLANS, Server, World, answer, refusal
+from agent_world import ADA, ELSEWHERE, PLANS, Server, World, answer, refusal
 
 HERE = Cursor(at=datetime(2026, 11, 30, 12, 0, 0, 123456, UTC), id=ChannelId("00000000-0000-4000-8000-000000000001"))
 

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from chopin_mcp.app import BODY_LIMIT
 
-from .world import ORIGIN, Facts, Server, World
+from agent_world import ORIGIN, Facts, Server, World
 
 LIST: Facts = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 ACCEPT = {"accept": "application/json, text/event-stream"}

@@ -19,7 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from chopin_core.ids import ChannelId
 from chopin_mcp.app import McpApp
 
-from .world import SOURCE, Facts, Server, World, answer, creation
+from agent_world import SOURCE, Facts, Server, World, answer, creation
 
 OLD = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 

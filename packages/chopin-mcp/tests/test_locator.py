@@ -9,7 +9,7 @@ import pytest
 from chopin_core.ids import ChannelId, RepositoryId
 from chopin_core.people import Repository
 
-from .world import ORIGIN, Facts, Server, World, answer, refusal
+from agent_world import ORIGIN, Facts, Server, World, answer, refusal
 
 TITLE = "Wärme / 温度"
 

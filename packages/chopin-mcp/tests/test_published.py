@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from mcp.types import Tool
 
-from .world import Server
+from agent_world import Server
 
 NAMES = ["list_documents", "read_document", "create_document", "update_document"]
 

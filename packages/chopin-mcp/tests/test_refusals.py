@@ -16,7 +16,7 @@ from chopin_core.ports.channels import ChannelCreate, Initial
 from chopin_core.sidecar import SidecarRecord
 from chopin_mcp.results import CRASH, REFUSALS, refused
 
-from .world import ADA, PLANS, SOURCE, Facts, Server, World, answer, creation, now, refusal
+from agent_world import ADA, PLANS, SOURCE, Facts, Server, World, answer, creation, now, refusal
 
 RESEARCH = '<Research id="pumps-2026" />\n'
 
@@ -112,7 +112,7 @@ async def test_a_stale_update_is_told_the_current_revision_and_changes_nothing(s
 
 
 async def test_blocks_of_records_stay_as_they_are_while_the_text_around_them_changes(server: Server) -> None:
-    document = await server.created(plan=f"Davor.\n\n{RESEARCH}")
+    document = await server.recorded(f"Davor.\n\n{RESEARCH}")
     other = RESEARCH.replace("pumps", "boilers")
     for plan in ("Davor.\n", f"Davor.\n\n{other}", f"{RESEARCH}\n{other}"):
         assert (await _update(server, document, plan=plan))["code"] == "protected-projection"

@@ -8,7 +8,7 @@ import pytest
 
 from chopin_core.ids import ChannelId
 
-from .world import Server, World, answer, creation, now, refusal
+from agent_world import Server, World, answer, creation, now, refusal
 
 
 async def _documents(server: Server) -> int:

@@ -13,7 +13,7 @@ from chopin_core.people import Person, Repository
 from chopin_core.ports.channels import ChannelCreate
 from chopin_core.room.events import MemberView, RoomEvent, Updated
 
-from .world import ADA, ORIGIN, PLANS, SOURCE, Server, World, answer, creation, now
+from agent_world import ADA, ORIGIN, PLANS, SOURCE, Server, World, answer, creation, now
 
 
 @attrs.define(eq=False)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from datetime import timedelta
 
 import pytest
 
@@ -14,6 +16,7 @@ from chopin_core.ports.collaboration import TitleChange
 from chopin_core.ports.leases import Lease
 from chopin_storage_pg.locks import LEASE_LOCKS, TITLE_LOCKS
 from chopin_storage_pg.storage import PgStorage
+from chopin_storage_pg.testing import ScratchDatabase
 
 from .made import NOW, REPOSITORY, commit, creation, replacement
 from .watch import Session, Watch
@@ -89,15 +92,6 @@ async def test_a_lookup_waits_for_a_write_in_flight_so_that_its_answer_is_final(
     assert (found.revision, found.sequence, found.repeated) == (1, 1, True)
 
 
-async def test_a_write_in_flight_does_not_hold_up_the_making_of_a_child(
-    storage: PgStorage, channel: Channel, obstacle: Session
-) -> None:
-    await obstacle.execute("SELECT FROM channels WHERE id = %s FOR NO KEY UPDATE", (channel.id,))
-
-    async with asyncio.timeout(2):
-        await storage.channels.create(creation("child", parent_id=channel.id))
-
-
 async def test_whatever_gives_out_titles_waits_for_its_turn(
     storage: PgStorage, channel: Channel, lease: Lease, obstacle: Session, watch: Watch
 ) -> None:
@@ -167,3 +161,22 @@ async def test_a_commit_that_the_server_breaks_out_of_a_deadlock_may_be_tried_ag
     await crossing
     await obstacle.rollback()
     assert (await storage.collaboration.commit(wanted, lease=lease)).revision == StorageRevision(1)
+
+
+async def test_groups_of_two_processes_never_wait_in_a_circle(
+    storage: PgStorage, database: ScratchDatabase, lease: Lease
+) -> None:
+    channels = [await storage.channels.create(creation(f"{number}")) for number in range(8)]
+    other = await storage.leases.acquire("other", "tests", timedelta(minutes=1))
+    assert other is not None
+
+    async def one(via: PgStorage, under: Lease, channel: Channel) -> None:
+        for revision in range(12):
+            with contextlib.suppress(StaleWrite):
+                await via.collaboration.commit(commit(channel, expected=StorageRevision(revision)), lease=under)
+
+    async with await database.connect() as elsewhere, asyncio.timeout(30):
+        await asyncio.gather(
+            *(one(storage, lease, channel) for channel in channels),
+            *(one(elsewhere, other, channel) for channel in reversed(channels)),
+        )

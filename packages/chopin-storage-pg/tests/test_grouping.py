@@ -154,3 +154,23 @@ async def test_a_group_is_bounded(
     await together(storage, channel, obstacle, watch, [(commit(one, update=b"123456"), lease) for one in channels])
 
     assert await watch.value(TRANSACTIONS) == transactions
+
+
+async def test_a_commit_in_flight_does_not_hold_up_the_making_of_a_child(
+    storage: PgStorage, channel: Channel, lease: Lease, obstacle: Session, watch: Watch
+) -> None:
+    await watch.run(
+        "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS"
+        " $$ BEGIN PERFORM pg_advisory_xact_lock(42); RETURN NEW; END $$",
+        "CREATE TRIGGER wait BEFORE INSERT ON channel_operations FOR EACH ROW EXECUTE FUNCTION wait()",
+    )
+    await obstacle.execute("SELECT pg_advisory_lock(42)")
+    writing = asyncio.create_task(storage.collaboration.commit(commit(channel), lease=lease))
+    await watch.until_waiting()
+
+    async with asyncio.timeout(5):
+        await storage.channels.create(creation("child", parent_id=channel.id))
+
+    assert not writing.done()
+    await obstacle.execute("SELECT pg_advisory_unlock(42)")
+    await writing

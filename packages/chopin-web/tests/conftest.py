@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from .site import SERVERS, Site, running_site
+from shell_site import SERVERS, Site, running_site
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from .site import Site
+from shell_site import Site
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 CHANNELS = "/api/repositories/ada/engine/channels"

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from chopin_core.errors import StorageUnavailable
 from chopin_web import client_files
 
-from .site import Site, running_site
+from shell_site import Site, running_site
 
 
 @pytest.mark.parametrize("path", ["/", "/api/session", "/health/live", "/ws", "/assets/x.js", "/nowhere", "/mcp"])

@@ -16,7 +16,7 @@ from chopin_core.room.limits import LARGEST_UPDATE
 from chopin_web import admission, outbox
 from chopin_web.close_codes import CloseCode
 
-from .site import ENGINE, Site
+from shell_site import ENGINE, Site
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 

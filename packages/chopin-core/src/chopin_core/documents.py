@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
 import attrs
 
+from chopin_core.agent_requests import (
+    CREATION,
+    Brief,
+    CreateDocument,
+    UpdateAnswer,
+    UpdateDocument,
+    brief_of,
+    checked_key,
+    creation_record,
+    first_answer,
+    same_creation,
+    update_record,
+    update_section,
+)
 from chopin_core.channel import Channel, TitlePolicy, parse_title, slug_of
 from chopin_core.counters import Epoch, PlanRevision
 from chopin_core.document.canonical import canonical, source_hash
@@ -20,16 +33,14 @@ from chopin_core.document.splice import Splice
 from chopin_core.errors import (
     ChannelArchived,
     ChannelExists,
-    CorruptRecord,
     IdempotencyConflict,
-    InvalidField,
     ProjectionProtected,
     SourceRefused,
     StalePlan,
     TitleTaken,
 )
 from chopin_core.ids import ChannelId, RepositoryId, channel_id
-from chopin_core.jsonvalue import Json, encode
+from chopin_core.jsonvalue import Json
 from chopin_core.people import Person, Repository
 from chopin_core.placeholder_titles import placeholder_title
 from chopin_core.ports.channels import ChannelCreate, Cursor, Initial, Page
@@ -40,19 +51,7 @@ from chopin_core.room.rooms import Rooms
 from chopin_core.sidecar import Sidecar
 from chopin_core.text import storable
 
-KEY_LENGTH: Final = 128
 TITLE_TRIES: Final = 50
-
-
-@attrs.frozen(kw_only=True)
-class Brief:
-    """Why a document was written, as the agent that created it put it."""
-
-    goal: str
-    constraints: tuple[str, ...] = ()
-    settled_decisions: tuple[str, ...] = ()
-    open_questions: tuple[str, ...] = ()
-    repository_findings: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -63,40 +62,6 @@ class Written:
     source: str
     revision: PlanRevision
     brief: Brief | None = None
-
-
-@attrs.frozen(kw_only=True)
-class AgentClient:
-    """The program that an agent speaks through, as it names itself."""
-
-    name: str
-    version: str
-
-
-@attrs.frozen(kw_only=True)
-class CreateDocument:
-    """A document as an agent wants it. The same key with the same request is the same document."""
-
-    idempotency_key: str
-    repository: Repository
-    base_branch: str
-    base_commit: str
-    title: str
-    brief: Brief
-    source: str
-    by: Person
-
-
-@attrs.frozen(kw_only=True)
-class UpdateDocument:
-    """A whole new source for a document read at ``revision``. The same key with the same request is kept once."""
-
-    channel_id: ChannelId
-    revision: PlanRevision
-    source: str
-    idempotency_key: str
-    by: Person
-    client: AgentClient | None = None
 
 
 class Documents:
@@ -180,8 +145,8 @@ class Documents:
             TitleTaken: the repository has the title already, case aside.
             IdempotencyConflict: the key was used before with another request.
         """
-        creation = _creation(request)
-        identity = channel_id(request.repository.id, _key(request.idempotency_key))
+        creation = creation_record(request)
+        identity = channel_id(request.repository.id, checked_key(request.idempotency_key))
         if await self._storage.channels.get(identity) is not None:
             return await self._created_before(identity, request, creation)
         title, source = parse_title(request.title), _admitted(request.source)
@@ -229,14 +194,13 @@ class Documents:
             StalePlan: the document is not at ``request.revision``.
             ProjectionProtected: a Questionnaire, Decision or Research block would change.
         """
-        section = f"mcpUpdates.{hashlib.sha256(_key(request.idempotency_key).encode()).hexdigest()}"
-        fingerprint = _fingerprint({"revision": request.revision, "source": request.source})
-        before: list[Written] = []
+        section = update_section(request.idempotency_key)
+        before: list[UpdateAnswer] = []
 
         def rewrite(view: RoomView) -> Edit | None:
             record = view.sidecar.sections.get(section)
             if record is not None:
-                before.append(_updated_before(record, fingerprint, request.idempotency_key, view))
+                before.append(first_answer(record, request))
                 return None
             if view.channel.archived:
                 raise ChannelArchived(view.channel.id)
@@ -246,12 +210,25 @@ class Documents:
             if protected_blocks(source) != protected_blocks(view.text):
                 raise ProjectionProtected()
             splices = splices_between(view.text, source)
-            after = PlanRevision(request.revision + bool(splices))
-            return Edit(splices=splices, sections={section: _update_record(request, fingerprint, view.channel, source, after)})
+            answer = UpdateAnswer(
+                source=canonical(source),
+                revision=PlanRevision(request.revision + bool(splices)),
+                title=view.channel.title,
+                slug=view.channel.slug,
+            )
+            return Edit(splices=splices, sections={section: update_record(request, answer)})
 
         async with self._rooms.hold(request.channel_id) as room:
             view = await room.edit(rewrite, by=request.by.login)
-            return before[0] if before else _written(view)
+        if not before:
+            return _written(view)
+        [answer] = before
+        return Written(
+            channel=attrs.evolve(view.channel, title=answer.title, slug=answer.slug),
+            source=answer.source,
+            revision=answer.revision,
+            brief=brief_of(view.sidecar.sections.get(CREATION)),
+        )
 
     async def rename(self, channel_id: ChannelId, title: str) -> Channel:
         """
@@ -272,7 +249,7 @@ class Documents:
     async def _created_before(self, identity: ChannelId, request: CreateDocument, creation: Json) -> Written:
         async with self._rooms.hold(identity) as room:
             view = room.view()
-        if _asked(view.sidecar.sections.get("creation")) != _asked(creation):
+        if not same_creation(view.sidecar.sections.get(CREATION), creation):
             raise IdempotencyConflict(request.idempotency_key)
         return _written(view)
 
@@ -287,7 +264,7 @@ class Documents:
             source=projection,
             source_hash=source_hash(projection),
             document=replica.update(),
-            sidecar=Sidecar(sections={"creation": creation}).record(),
+            sidecar=Sidecar(sections={CREATION: creation}).record(),
         )
 
 
@@ -300,101 +277,10 @@ def _admitted(source: str) -> str:
     return text
 
 
-def _key(key: str) -> str:
-    if not 1 <= len(storable(key, "idempotency key")) <= KEY_LENGTH or not key.strip():
-        raise InvalidField("idempotency key", f"must have 1 to {KEY_LENGTH} characters and not be blank")
-    return key
-
-
-def _fingerprint(fields: Mapping[str, Json]) -> str:
-    return hashlib.sha256(encode(fields).encode()).hexdigest()
-
-
 def _written(view: RoomView) -> Written:
     return Written(
         channel=view.channel,
         source=canonical(view.text),
         revision=view.sidecar.counters.plan,
-        brief=_brief(view.sidecar.sections.get("creation")),
-    )
-
-
-# What the sidecar keeps of an agent's requests (domain spec §4, "creation" and "mcpUpdates")
-
-
-def _creation(request: CreateDocument) -> Json:
-    brief = request.brief
-    content: dict[str, Json] = {
-        "goal": brief.goal,
-        "constraints": list(brief.constraints),
-        "settledDecisions": list(brief.settled_decisions),
-        "openQuestions": list(brief.open_questions),
-        "repositoryFindings": list(brief.repository_findings),
-    }
-    origin: dict[str, Json] = {
-        "idempotencyKey": request.idempotency_key,
-        "repository": f"{request.repository.owner}/{request.repository.name}",
-        "baseBranch": request.base_branch,
-        "baseCommit": request.base_commit,
-        "title": request.title,
-    }
-    # The node id stands for the repository: its name may change between two tries.
-    asked = {**origin, "repository": request.repository.id, "brief": content, "source": request.source}
-    fingerprint = _fingerprint(asked)
-    return {"brief": content, "origin": {**origin, "fingerprint": fingerprint}}
-
-
-def _asked(creation: Json) -> Json:
-    """The fingerprint of the request that a document came from; None for one that people made."""
-    origin = creation.get("origin") if isinstance(creation, Mapping) else None
-    return origin.get("fingerprint") if isinstance(origin, Mapping) else None
-
-
-def _brief(creation: Json) -> Brief | None:
-    if not isinstance(creation, Mapping) or not isinstance(content := creation.get("brief"), Mapping):
-        return None
-    goal = content.get("goal")
-    if not isinstance(goal, str):
-        raise CorruptRecord("sidecar section creation", "its brief has no goal")
-    return Brief(
-        goal=goal,
-        constraints=_lines(content, "constraints"),
-        settled_decisions=_lines(content, "settledDecisions"),
-        open_questions=_lines(content, "openQuestions"),
-        repository_findings=_lines(content, "repositoryFindings"),
-    )
-
-
-def _lines(content: Mapping[str, Json], name: str) -> tuple[str, ...]:
-    value = content.get(name)
-    if not isinstance(value, list | tuple):
-        raise CorruptRecord("sidecar section creation", f"its brief has no {name}")
-    return tuple(line for line in value if isinstance(line, str))
-
-
-def _update_record(request: UpdateDocument, fingerprint: str, channel: Channel, source: str, revision: PlanRevision) -> Json:
-    client = request.client
-    return {
-        "fingerprint": fingerprint,
-        "fromRevision": request.revision,
-        "client": None if client is None else {"name": client.name, "version": client.version},
-        "document": {"source": canonical(source), "revision": revision, "title": channel.title, "slug": channel.slug},
-    }
-
-
-def _updated_before(record: Json, fingerprint: str, key: str, view: RoomView) -> Written:
-    """The answer that the same request got first, whatever became of the document since."""
-    document = record.get("document") if isinstance(record, Mapping) else None
-    if not isinstance(record, Mapping) or not isinstance(document, Mapping):
-        raise CorruptRecord("sidecar section mcpUpdates", "has the wrong shape")
-    if record.get("fingerprint") != fingerprint:
-        raise IdempotencyConflict(key)
-    source, revision, title, slug = (document.get(name) for name in ("source", "revision", "title", "slug"))
-    if not (isinstance(source, str) and isinstance(revision, int) and isinstance(title, str) and isinstance(slug, str)):
-        raise CorruptRecord("sidecar section mcpUpdates", "has the wrong shape")
-    return Written(
-        channel=attrs.evolve(view.channel, title=title, slug=slug),
-        source=source,
-        revision=PlanRevision(revision),
-        brief=_brief(view.sidecar.sections.get("creation")),
+        brief=brief_of(view.sidecar.sections.get(CREATION)),
     )

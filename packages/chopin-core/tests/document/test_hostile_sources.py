@@ -12,6 +12,9 @@ from chopin_core.document.dialect.source import issues_of
 from chopin_core.document.protected import protected_blocks
 from chopin_core.document.validity import LARGEST_SOURCE
 
+SIZE = 64 * 1024
+"""A quarter of what a document may have, for the sake of the suite; benchmarks/dialect.py shows how the cost grows."""
+
 UNITS = (
     *(
         "[",
@@ -36,12 +39,19 @@ UNITS = (
     *("<Underline>*", '<Image src="x"/>', "> ", "- ", "1. a\n", "a\n=\n", "> a\nb\n", "a|b\n-|-\n", "|", "```\n", "- ```\n"),
     *("  ```\n", "$$\n", "http://", "http://`` ", "import \n", "\\", "\\<", "&amp;", "\n", "[[a](b)", "\u200d", "😀"),
 )
-SOURCES = {unit: unit * (LARGEST_SOURCE // len(unit.encode())) for unit in UNITS} | {
-    "runs of all lengths": "".join("`" * length + " " for length in range(1, 700)),
-    "a list in a list": "".join("  " * depth + "- x\n" for depth in range(500)),
-    "a tab in a tab": "".join("  " * depth + "<Tab>\n" for depth in range(300)) + "</Tab>\n" * 300,
-    "half of them closed": "<Tab>\n" * 20_000 + "</Tab>\n" * 18_000,
+SOURCES = {unit: unit * (SIZE // len(unit.encode())) for unit in UNITS} | {
+    "runs of all lengths": "".join("`" * length + " " for length in range(1, 350)),
+    "a list in a list": "".join("  " * depth + "- x\n" for depth in range(250)),
+    "a tab in a tab": "".join("  " * depth + "<Tab>\n" for depth in range(150)) + "</Tab>\n" * 150,
+    "half of them closed": "<Tab>\n" * 5_000 + "</Tab>\n" * 4_500,
 }
+
+
+@pytest.mark.parametrize("unit", ["[", "<Tab>", "{", "> ", "a|b\n-|-\n"])
+def test_the_largest_document_is_no_exception(unit: str) -> None:
+    source = unit * (LARGEST_SOURCE // len(unit))
+    assert len(canonical(source)) >= len(source.rstrip("\n"))
+    issues_of(source)
 
 
 @pytest.mark.parametrize("source", SOURCES.values(), ids=map(repr, SOURCES.keys()))

@@ -26,7 +26,7 @@ def quoted(name: str, value: str) -> Attribute:
         ("<a.b:c-d />", tag("a.b:c-d", TagKind.EMPTY, 11)),
         ("<>", tag("", TagKind.OPEN, 2)),
         ("</>", tag("", TagKind.CLOSE, 3)),
-        ('<A b="c > d" e=\'f\n"g\'>', tag("A", TagKind.OPEN, 23, quoted("b", "c > d"), quoted("e", 'f\n"g'))),
+        ('<A b="c > d" e=\'f\n"g\'>', tag("A", TagKind.OPEN, 22, quoted("b", "c > d"), quoted("e", 'f\n"g'))),
         ('<A b = "c"d="e"/>', tag("A", TagKind.EMPTY, 17, quoted("b", "c"), quoted("d", "e"))),
         ("<A b>", tag("A", TagKind.OPEN, 5, Attribute("b", "", AttributeKind.BARE))),
         ("<A b=c/>", tag("A", TagKind.EMPTY, 8, Attribute("b", "c", AttributeKind.BARE))),

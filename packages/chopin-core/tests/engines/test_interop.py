@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from node.run import node
 
 from chopin_core.document.splice import Splice
 from chopin_core.engines.offsets import utf16_index
@@ -17,7 +18,6 @@ from chopin_core.engines.ypy import YpyEngine
 from chopin_core.errors import UpdateMalformed
 from chopin_core.ports.documents import DocumentEngine
 
-from ..node.run import node
 from .editing import catch_up, copy, history, written
 
 TEXTS = ["", "plain\n", "# Ti\u0301tle\n\n中文 😀 👨\u200d👩\u200d👧 🇫🇷\n", "x" * 5000]

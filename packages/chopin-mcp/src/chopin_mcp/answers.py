@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NotRequired, TypedDict
 
+from chopin_core.agent_requests import Brief
 from chopin_core.channel import Channel
-from chopin_core.documents import Brief, Written
+from chopin_core.documents import Written
 
 
 class ListedDocument(TypedDict):

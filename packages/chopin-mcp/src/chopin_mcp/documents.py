@@ -6,8 +6,9 @@ from typing import Any
 
 import attrs
 
+from chopin_core.agent_requests import Brief, CreateDocument, UpdateDocument
 from chopin_core.counters import PlanRevision
-from chopin_core.documents import Brief, CreateDocument, Documents, UpdateDocument, Written
+from chopin_core.documents import Documents, Written
 from chopin_core.people import Repository
 from chopin_mcp import answers, arguments, cursors
 from chopin_mcp.locator import Locator

@@ -14,7 +14,8 @@ from mcp import MCPError, types
 from mcp.server import Server, ServerRequestContext
 from mcp.server.caching import CacheHint
 
-from chopin_core.documents import AgentClient, Documents
+from chopin_core.agent_requests import AgentClient
+from chopin_core.documents import Documents
 from chopin_core.errors import InvalidField
 from chopin_core.ports.authority import Authority
 from chopin_core.text import storable

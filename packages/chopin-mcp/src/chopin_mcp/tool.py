@@ -8,7 +8,7 @@ from typing import Any, Generic
 import attrs
 from mcp import types
 
-from chopin_core.documents import AgentClient
+from chopin_core.agent_requests import AgentClient
 from chopin_core.people import Person
 from chopin_mcp.arguments import ArgumentsT, parse
 from chopin_mcp.schemas import JsonSchema, published

@@ -29,8 +29,8 @@ from chopin_web.outbox import Outbox
 from chopin_web.refusals import answer, sentence_of, status_of
 
 PROBE = "x-chopin-socket-probe"
-SILENCE = 60.0
-"""Seconds after which somebody who says nothing, not even a ping, is taken for gone: half-open connections end here too."""
+SILENCE = 150.0
+"""Seconds after which somebody who says nothing is taken for gone. Browsers ping every ten seconds, a hidden tab once a minute."""
 
 LAST_WORDS = 1.0
 """Seconds that a reader who does not read has to take the close."""

@@ -12,6 +12,7 @@ from chopin_core.document.canonical import canonical, source_hash
 from chopin_core.document.lines import Lines, read_lines
 
 LONGEST_PREVIEW: Final = 120
+_SPACE: Final = " \t"
 
 _KINDS: Final = {
     "blockquote_open": "blockquote",
@@ -67,19 +68,21 @@ def blocks(text: str) -> tuple[Block, ...]:
 def _ranges(read: Lines) -> Iterator[tuple[int, int, str]]:
     """Ranges of lines that begin and end with a word; what the parser takes in silently is a definition."""
     done = 0
-    for first, stop, kind in sorted(_parsed(read), key=lambda found: (found[0], -found[1])):
+    # What begins first, and holds more, comes first; of two elements on the same lines the outer one is parsed last.
+    found = [(first, -stop, -number, kind) for number, (first, stop, kind) in enumerate(_parsed(read))]
+    for first, below, _, kind in sorted(found):
         if first < done:
             continue  # inside a component
         yield from _trimmed(read.lines, done, first, "definition")
-        yield from _trimmed(read.lines, first, stop, kind)
-        done = stop
+        yield from _trimmed(read.lines, first, -below, kind)
+        done = -below
     yield from _trimmed(read.lines, done, len(read.lines), "definition")
 
 
 def _trimmed(lines: Sequence[str], first: int, stop: int, kind: str) -> Iterator[tuple[int, int, str]]:
-    while first < stop and not lines[first].strip():
+    while first < stop and not lines[first].strip(_SPACE):
         first += 1
-    while first < stop and not lines[stop - 1].strip():
+    while first < stop and not lines[stop - 1].strip(_SPACE):
         stop -= 1
     if first < stop:
         yield first, stop, kind

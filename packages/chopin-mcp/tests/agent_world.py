@@ -17,16 +17,20 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, Implementation, TextContent
 
+from chopin_core.counters import Epoch
+from chopin_core.document.canonical import canonical, source_hash
+from chopin_core.document.splice import Splice
 from chopin_core.documents import Documents
 from chopin_core.engines.pycrdt import PycrdtEngine
 from chopin_core.errors import StorageUnavailable
-from chopin_core.ids import RepositoryId, UserId, UuidV7
+from chopin_core.ids import RepositoryId, UserId, channel_id
 from chopin_core.memory.storage import MemoryStorage
 from chopin_core.memory.tables import Tables
 from chopin_core.people import Person, Repository, RepositoryAccess, Role
-from chopin_core.room.history import Clerk
+from chopin_core.ports.channels import ChannelCreate, Initial
 from chopin_core.room.rooms import Rooms
-from chopin_core.writer import Writer
+from chopin_core.running import running
+from chopin_core.sidecar import Sidecar
 from chopin_mcp.app import McpApp, create_app
 
 ORIGIN = "http://127.0.0.1:8787"
@@ -117,6 +121,29 @@ class Server:
         async with self.client(token) as client:
             return await client.call_tool(tool, arguments)
 
+    async def recorded(self, source: str) -> Facts:
+        """The facts of a document that a record put blocks into, past the checks that people and agents meet."""
+        replica = PycrdtEngine().new()
+        replica.splice([Splice(0, 0, source)])
+        channel = await self.storage.channels.create(
+            ChannelCreate(
+                id=channel_id(PLANS.id, "recorded"),
+                repository=PLANS,
+                title="Recorded",
+                created_by=(await self.storage.users.put(ADA, now=now())).person.id,
+                now=now(),
+                initial=Initial(
+                    generation="1",
+                    epoch=Epoch("1"),
+                    source=canonical(source),
+                    source_hash=source_hash(canonical(source)),
+                    document=replica.update(),
+                    sidecar=Sidecar().record(),
+                ),
+            )
+        )
+        return answer(await self.call("read_document", id=channel.id))
+
     async def created(self, title: str = "Heating", token: str = "ada-token", **changed: Any) -> Facts:
         """The facts of a new document."""
         return answer(await self.call("create_document", token, **creation(f"key-{next(self._keys)}", title=title, **changed)))
@@ -158,18 +185,13 @@ class World:
 
     async def _run(self, origin: str, started: asyncio.Future[Server], over: asyncio.Event) -> Server:
         faults: list[object] = []
-        storage, engine, new_id = MemoryStorage(self.tables), PycrdtEngine(), UuidV7()
-        writer = await Writer.take(storage.leases, new_id(), now=now, lost=faults.append)
-        clerk = Clerk(store=storage.collaboration, lease=lambda: writer.lease, now=now, new_id=new_id)
-        rooms = Rooms(storage=storage, engine=engine, clerk=clerk, fatal=faults.append)
-        documents = Documents(storage=storage, rooms=rooms, engine=engine, now=now, new_id=new_id)
-        app = create_app(documents=documents, authority=self.directory, origin=origin)
-        server = Server(app=app, documents=documents, rooms=rooms, storage=storage)
-        async with app.running():
-            started.set_result(server)
-            await over.wait()
-        await rooms.close()
-        await writer.release()
+        storage = MemoryStorage(self.tables)
+        async with running(storage, PycrdtEngine(), owner="test", failed=faults.append, lost=faults.append) as chopin:
+            app = create_app(documents=chopin.documents, authority=self.directory, origin=origin)
+            server = Server(app=app, documents=chopin.documents, rooms=chopin.rooms, storage=storage)
+            async with app.running():
+                started.set_result(server)
+                await over.wait()
         await storage.close()
         assert faults == []
         return server

@@ -1,1 +1,0 @@
-"""Tests of the MCP shell, over the memory adapter."""
