@@ -64,7 +64,7 @@ wheels: $(READY) $(BUILT) ## Build the five distributions into dist/
 
 .PHONY: lock
 lock: $(READY) ## Pin every dependency anew, without addresses of registries
-	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
 		--no-emit-package chopin-core --no-emit-package chopin-storage-pg --no-emit-package chopin-mcp \
 		--no-emit-package chopin-web --no-emit-package chopin-contract-tests \
 		--group dev requirements.in --output-file requirements.lock $(LOCKARGS)

@@ -30,7 +30,7 @@ from chopin_web.refusals import answer, sentence_of, status_of
 
 PROBE = "x-chopin-socket-probe"
 SILENCE = 150.0
-"""Seconds after which somebody who says nothing is taken for gone. Browsers ping every ten seconds, a hidden tab once a minute."""
+"""Seconds after which who says nothing is taken for gone. Browsers ping every ten seconds, hidden tabs once a minute."""
 
 LAST_WORDS = 1.0
 """Seconds that a reader who does not read has to take the close."""
