@@ -73,7 +73,7 @@ class Connections:
         event.listen(self._engine.sync_engine, "checkout", _refuse_dead)
         self._single = self._engine.execution_options(isolation_level="AUTOCOMMIT")
         self._reading = self._engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-        self._closed = False
+        self.closed = False
 
     def begin(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """A READ COMMITTED transaction: kept if the block ends well, else as if it had never been."""
@@ -117,11 +117,11 @@ class Connections:
         return connection
 
     async def close(self) -> None:
-        self._closed = True
+        self.closed = True
         await self._engine.dispose()
 
     def _refuse_closed(self) -> None:
-        if self._closed:
+        if self.closed:
             raise StorageUnavailable("Closed")
 
 

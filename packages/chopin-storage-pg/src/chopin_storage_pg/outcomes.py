@@ -54,7 +54,7 @@ class Outcomes:
             try:
                 return [result or CommitRejected() for result in await self.find(asked)]
             except StorageUnavailable:
-                if clock() > deadline:
+                if self._connections.closed or clock() > deadline:
                     return [OutcomeUnknown(*one) for one in asked]
             await asyncio.sleep(0.2)
 
@@ -66,16 +66,18 @@ class Outcomes:
             CommitRejected: storage rolled it back.
             OutcomeUnknown: nobody can say.
         """
-        session = ""
+        driver, session = None, ""
         try:
             with translated(committing=True):
                 async with self._connections.begin() as connection:
-                    session = session_name(await driver_of(connection))
+                    driver = await driver_of(connection)
+                    session = session_name(driver)
                     return await write(connection)
-        except ConnectionLost:
-            if not session:
-                raise  # nothing was sent
-        self._lost.add(session)
+        except BaseException as fault:  # a cancellation too can leave the server at work
+            if driver is not None and driver.closed:
+                self._lost.add(session)
+            if driver is None or not isinstance(fault, ConnectionLost):
+                raise
         [answer] = await self.after_loss([asked])
         if isinstance(answer, CommitResult):
             return answer
