@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from chopin_core.engines.wire import Id, Run, Update
@@ -41,6 +41,11 @@ class History:
 
     def knows(self, character: Id) -> bool:
         return character.clock < self._clocks.get(character.client, 0)
+
+    def known(self, client: int, runs: Iterable[Run]) -> list[Run]:
+        """Those of the client's runs that tell of characters this replica may hold already."""
+        end = self.clock(client)
+        return [run for run in runs if run.clock < end and run.text is not None]
 
     def check(self, update: Update) -> None:
         """

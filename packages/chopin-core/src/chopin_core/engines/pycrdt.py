@@ -61,12 +61,13 @@ class PycrdtText:
         return Applied(update=produced, splices=splices)
 
     def _refuse_foreign(self, update: Update) -> None:
-        for client, runs in update.runs.items():
-            told = [run for run in runs if run.clock < self._history.clock(client) and run.text is not None]
-            if told:
-                others = {**read_vector(self._doc.get_state()), client: told[0].clock}
-                known = read_update(self._doc.get_update(write_vector(others.items())))
-                check_agreement(known.runs.get(client, ()), told)
+        told = {client: self._history.known(client, runs) for client, runs in update.runs.items()}
+        told = {client: runs for client, runs in told.items() if runs}
+        if told:
+            since = read_vector(self._doc.get_state()) | {client: runs[0].clock for client, runs in told.items()}
+            ours = read_update(self._doc.get_update(write_vector(since.items())))
+            for client, runs in told.items():
+                check_agreement(ours.runs.get(client, ()), runs)
 
     def splice(self, splices: Sequence[Splice]) -> bytes:
         after = checked(self._text, splices)
@@ -105,13 +106,14 @@ class PycrdtText:
             delta.append(event.delta)  # type: ignore[attr-defined]  # pycrdt types it in prose only
 
         # An observer that stays keeps the document in memory for ever, so each call brings its own.
-        document = self._doc.observe(on_update)
-        text = self._shared.observe(on_text)
-        try:
-            change()
-        finally:
-            self._doc.unobserve(document)
-            self._shared.unobserve(text)
+        with panics.refused():
+            document = self._doc.observe(on_update)
+            text = self._shared.observe(on_text)
+            try:
+                change()
+            finally:
+                self._doc.unobserve(document)
+                self._shared.unobserve(text)
         if produced and self._places is not None:
             self._places.follow(produced[0])
         return (produced[0] if produced else b""), (delta[0] if delta else ())

@@ -69,7 +69,7 @@ def _math(state: StateInline, silent: bool) -> bool:
     if opening is None:
         return False
     # What was looked for in vain is not looked for again: by text, as the alternative text of an image is read apart.
-    lacking: set[int] = state.env.setdefault(f"dollars {state.src}", set())
+    lacking: set[int] = state.env.setdefault("dollars", {}).setdefault(state.src, set())
     length = len(opening[0])
     closing = None
     if length not in lacking:
