@@ -13,8 +13,8 @@ from chopin_core.ports.leases import Lease
 from chopin_storage_pg.storage import PgStorage
 from chopin_storage_pg.testing import ScratchDatabase, ScratchServer, open_server
 
-from .made import ADA, NOW, creation, initial
-from .watch import Session, Watch
+from made import ADA, NOW, creation, initial
+from watch import Session, Watch
 
 
 @pytest.fixture(scope="session")

@@ -17,9 +17,9 @@ from chopin_core.ports.leases import Lease
 from chopin_storage_pg.storage import PgStorage
 from chopin_storage_pg.testing import ScratchDatabase
 
-from .cancelling import GivenUp
-from .made import ADA, NOW, REPOSITORY, checkpoint, commit, creation, initial, replacement
-from .watch import Session, Watch
+from cancelling import GivenUp
+from made import ADA, NOW, REPOSITORY, checkpoint, commit, creation, initial, replacement
+from watch import Session, Watch
 
 MOST_WAITS = 400
 """A call that goes on longer is not finding its end."""

@@ -18,8 +18,8 @@ from chopin_storage_pg.locks import LEASE_LOCKS, TITLE_LOCKS
 from chopin_storage_pg.storage import PgStorage
 from chopin_storage_pg.testing import ScratchDatabase
 
-from .made import NOW, REPOSITORY, commit, creation, replacement
-from .watch import Session, Watch
+from made import NOW, REPOSITORY, commit, creation, replacement
+from watch import Session, Watch
 
 
 async def test_a_commit_that_waited_for_another_writer_sees_what_it_left(

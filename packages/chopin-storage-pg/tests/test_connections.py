@@ -15,8 +15,8 @@ from chopin_storage_pg import engine
 from chopin_storage_pg.storage import PgStorage, open_storage
 from chopin_storage_pg.testing import ScratchDatabase
 
-from .made import ADA, NOW, commit
-from .watch import Session, Watch
+from made import ADA, NOW, commit
+from watch import Session, Watch
 
 SECRET = "hunter2"
 

@@ -8,8 +8,8 @@ from chopin_core.errors import CorruptRecord
 from chopin_core.ports.leases import Lease
 from chopin_storage_pg.storage import PgStorage
 
-from .made import REPOSITORY, checkpoint, commit, event
-from .watch import Watch
+from made import REPOSITORY, checkpoint, commit, event
+from watch import Watch
 
 TOO_LARGE = 2**53
 DEEP = "[" * 3000 + "]" * 3000

@@ -15,8 +15,8 @@ from chopin_storage_pg.faults import ConnectionLost, translated
 from chopin_storage_pg.storage import PgStorage
 from chopin_storage_pg.testing import ScratchDatabase, ScratchServer
 
-from .made import commit, creation, replacement
-from .watch import Watch
+from made import commit, creation, replacement
+from watch import Watch
 
 RAISING = """
 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS

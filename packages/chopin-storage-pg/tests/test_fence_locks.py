@@ -17,8 +17,8 @@ from chopin_storage_pg.locks import LEASE_LOCKS
 from chopin_storage_pg.storage import PgStorage
 from chopin_storage_pg.testing import ScratchDatabase
 
-from .made import checkpoint, commit, replacement
-from .watch import Session, Watch
+from made import checkpoint, commit, replacement
+from watch import Session, Watch
 
 MINUTE = timedelta(minutes=1)
 SOON = 0.3

@@ -19,8 +19,8 @@ from chopin_storage_pg import grouping
 from chopin_storage_pg.storage import PgStorage
 from chopin_storage_pg.testing import ScratchDatabase, ScratchServer
 
-from .made import NOW, commit, creation, event
-from .watch import Session, Watch
+from made import NOW, commit, creation, event
+from watch import Session, Watch
 
 TRANSACTIONS = "SELECT count(DISTINCT xmin::text) FROM channel_operations WHERE channel_id <> 'one'"
 

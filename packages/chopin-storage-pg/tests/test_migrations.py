@@ -21,7 +21,7 @@ from chopin_storage_pg.storage import PgStorage, open_storage
 from chopin_storage_pg.tables import metadata
 from chopin_storage_pg.testing import ScratchDatabase, ScratchServer, with_database
 
-from .watch import Watch
+from watch import Watch
 
 HEAD = "0001_baseline"
 TOP = Path(__file__).parents[3]

@@ -19,9 +19,9 @@ from chopin_storage_pg import outcomes
 from chopin_storage_pg.storage import PgStorage, open_storage
 from chopin_storage_pg.testing import ScratchDatabase
 
-from .made import commit, creation, replacement
-from .watch import Session, Watch
-from .wire import Cut, Wire, wire_to
+from made import commit, creation, replacement
+from watch import Session, Watch
+from wire import Cut, Wire, wire_to
 
 CUT_ME = OperationId("cut me")
 

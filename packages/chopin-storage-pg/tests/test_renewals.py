@@ -14,8 +14,8 @@ from chopin_storage_pg import leases
 from chopin_storage_pg.storage import PgStorage, open_storage
 from chopin_storage_pg.testing import ScratchDatabase
 
-from .watch import Session, Watch
-from .wire import Cut, Wire, wire_to
+from watch import Session, Watch
+from wire import Cut, Wire, wire_to
 
 MINUTE = timedelta(minutes=1)
 

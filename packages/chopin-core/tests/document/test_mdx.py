@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from node.run import node
 
 from chopin_core.document.canonical import canonical
 from chopin_core.document.components import FLOW, TEXT
 from chopin_core.document.dialect.source import issues_of
 
 from .sources import DECISION, DOCUMENT, QUESTIONNAIRE, RESEARCH, hostile_sources
+from node.run import node
 
 CODE = ["<T>{}", "a < b && {c}", "\\{kept\\}", "import x", "</Callout>", "<!-- x -->", "{`a`}"]
 

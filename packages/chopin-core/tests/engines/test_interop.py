@@ -8,7 +8,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from node.run import node
 
 from chopin_core.document.splice import Splice
 from chopin_core.engines.offsets import utf16_index
@@ -19,6 +18,7 @@ from chopin_core.errors import UpdateMalformed
 from chopin_core.ports.documents import DocumentEngine
 
 from .editing import catch_up, copy, history, written
+from node.run import node
 
 TEXTS = ["", "plain\n", "# Ti\u0301tle\n\n中文 😀 👨\u200d👩\u200d👧 🇫🇷\n", "x" * 5000]
 
