@@ -46,7 +46,7 @@ check: $(READY) $(NODE_MODULES) ## Format, lint, types, directions of import
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	for part in $(TYPED); do $(BIN)/mypy $$part || exit 1; done
-	$(BIN)/lint-imports --verbose | tail -n 12
+	$(BIN)/lint-imports
 	$(NPM) run --silent check
 
 .PHONY: format
