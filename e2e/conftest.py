@@ -56,26 +56,20 @@ async def browser() -> AsyncIterator[Browser]:
         await launched.close()
 
 
-async def _running(server: Server) -> AsyncIterator[Server]:
-    try:
-        await server.start()
-        yield server
-    finally:
-        await server.end()
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Server]:
-    """A server for the whole module; tests take a document each."""
-    async for running in _running(Server(tmp_path_factory.mktemp("server"))):
-        yield running
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Server]:
+    """The data directory and port of a module's server; nothing of it is running afterwards."""
+    house = Server(tmp_path_factory.mktemp("server"), bytecode=tmp_path_factory.getbasetemp() / "bytecode")
+    yield house
+    await house.end()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def mortal(tmp_path: Path) -> AsyncIterator[Server]:
-    """A server for one test, which may do to it what it likes."""
-    async for running in _running(Server(tmp_path)):
-        yield running
+async def server(house: Server) -> Server:
+    """A running server. A test may stop or kill it; tests share it, and take a document each."""
+    if not house.running:
+        await house.start()
+    return house
 
 
 @pytest_asyncio.fixture(loop_scope="session")

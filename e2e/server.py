@@ -24,10 +24,12 @@ STOP_SECONDS = 30.0
 class Server:
     """One process after another on the same data directory, port and log; at most one at a time."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, bytecode: Path | None = None) -> None:
+        """``bytecode`` may be shared: where Python may not write beside the code, each start would compile all of it anew."""
         self.data = directory / "data"
         self.log = directory / "server.log"
         self.link = ""
+        self._bytecode = bytecode or directory / "bytecode"
         self._checkout = directory / "plans"
         self._port = 0
         self._process: asyncio.subprocess.Process | None = None
@@ -44,6 +46,10 @@ class Server:
     def postgres(self) -> Path:
         return self.data / "postgres"
 
+    @property
+    def running(self) -> bool:
+        return self._process is not None
+
     async def start(self) -> None:
         """Start it, on the same port as before if there was a before, and wait until it has printed where to sign in."""
         assert self._process is None
@@ -57,7 +63,7 @@ class Server:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env={**os.environ, "PYTHONUNBUFFERED": "1"},
+                env={**os.environ, "PYTHONPYCACHEPREFIX": str(self._bytecode), "PYTHONDONTWRITEBYTECODE": ""},
             )
         link = await until(lambda: self._printed(before), bool, within=START_SECONDS, wanted="a sign-in link")
         self.link = str(link)

@@ -87,24 +87,24 @@ async def test_an_agents_update_leaves_the_caret_of_a_person_where_it_was(server
 
 
 async def test_an_agent_keeps_working_across_a_restart_and_what_it_wrote_is_there(
-    mortal: Server, new_person: NewPerson
+    server: Server, new_person: NewPerson
 ) -> None:
-    ada = await new_person(mortal, "ada")
-    async with agent(mortal) as client:
+    ada = await new_person(server, "ada")
+    async with agent(server) as client:
         creation = {**CREATION, "idempotencyKey": "lasting", "title": "Lasting", "plan": "Once.\n"}
         created = facts(await client.call_tool("create_document", creation))
         await ada.page.goto(created["url"])
         await ada.ready()
-        await mortal.kill()
-        await mortal.start()
+        await server.kill()
+        await server.start()
         assert facts(await client.call_tool("create_document", creation)) == created
         update = {"id": created["id"], "revision": created["revision"], "plan": "Twice.\n", "idempotencyKey": "u"}
         updated = facts(await client.call_tool("update_document", update))
         await ada.sees_text("Twice.\n", within=20)
-        await mortal.kill()
-        await mortal.start()
+        await server.kill()
+        await server.start()
         assert facts(await client.call_tool("update_document", update)) == updated
         await ada.sees_state("saved", within=20)
         await ada.sees_text("Twice.\n")
-    documents = await ada.context.request.get(f"{mortal.origin}/api/repositories/{PROJECT}/channels")
-    assert len((await documents.json())["channels"]) == 1
+        listed = facts(await client.call_tool("list_documents", {"repository": PROJECT}))["documents"]
+    assert [row["title"] for row in listed].count("Lasting") == 1

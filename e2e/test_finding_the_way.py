@@ -126,14 +126,14 @@ async def test_search_asks_beyond_the_first_page_and_more_can_be_loaded(server: 
     await expect(ada.page.get_by_role("link", name="Many 00")).to_be_visible()
 
 
-async def test_a_list_that_cannot_be_loaded_says_so_and_can_be_retried(mortal: Server, new_person: NewPerson) -> None:
-    ada = await new_person(mortal, "ada")
+async def test_a_list_that_cannot_be_loaded_says_so_and_can_be_retried(server: Server, new_person: NewPerson) -> None:
+    ada = await new_person(server, "ada")
     await ada.create_document("Here")
     await ada.goto("/")
     await expect(ada.page.get_by_role("link", name=PROJECT)).to_be_visible()
-    await mortal.kill()
+    await server.kill()
     await ada.page.get_by_role("link", name=PROJECT).click()
     await expect(ada.page.get_by_role("alert")).to_be_visible()
-    await mortal.start()
+    await server.start()
     await ada.page.get_by_role("button", name="Try again").click()
     await expect(ada.page.get_by_role("link", name="Here")).to_be_visible()

@@ -18,8 +18,8 @@ async def _rebuilt(server: Server, document: Document) -> None:
     await server.start()
 
 
-async def test_unsent_edits_are_dropped_told_of_and_offered_as_text(mortal: Server, wire: Wire, new_person: NewPerson) -> None:
-    ada = await new_person(mortal, "ada", proxy=wire.proxy)
+async def test_unsent_edits_are_dropped_told_of_and_offered_as_text(server: Server, wire: Wire, new_person: NewPerson) -> None:
+    ada = await new_person(server, "ada", proxy=wire.proxy)
     document = await ada.create_document()
     await ada.open(document)
     await ada.type("kept ")
@@ -27,7 +27,7 @@ async def test_unsent_edits_are_dropped_told_of_and_offered_as_text(mortal: Serv
     wire.cut()
     await ada.page.keyboard.type("unsent")
     await ada.sees_text("kept unsent")
-    await _rebuilt(mortal, document)
+    await _rebuilt(server, document)
     wire.mend()
     notice = ada.page.get_by_role("alert")
     await expect(notice).to_contain_text("Unsent edits were dropped", timeout=20_000)
@@ -43,20 +43,20 @@ async def test_unsent_edits_are_dropped_told_of_and_offered_as_text(mortal: Serv
     await ada.type("later")
     await ada.sees_state("saved")
     await ada.sees_text("kept later")
-    assert await stored(mortal, document) == "kept later\n"
+    assert await stored(server, document) == "kept later\n"
 
 
 async def test_somebody_with_nothing_unsent_goes_on_without_a_word_and_the_text_stands_there_once(
-    mortal: Server, new_person: NewPerson
+    server: Server, new_person: NewPerson
 ) -> None:
-    ada, ben = await new_person(mortal, "ada"), await new_person(mortal, "ben")
+    ada, ben = await new_person(server, "ada"), await new_person(server, "ben")
     document = await ada.create_document()
     await ada.open(document)
     await ben.open(document)
     await ada.type("the whole text")
     await ada.sees_state("saved")
     await ben.sees_text("the whole text")
-    await _rebuilt(mortal, document)
+    await _rebuilt(server, document)
     for person in (ada, ben):
         await person.sees_state("saved", within=20)
         await person.sees_text("the whole text")
@@ -70,4 +70,4 @@ async def test_somebody_with_nothing_unsent_goes_on_without_a_word_and_the_text_
     # What was typed before belongs to a history that is gone.
     await ada.page.keyboard.press("Control+z")
     await ada.sees_state("saved")
-    assert await stored(mortal, document) == "the whole text and last\n"
+    assert await stored(server, document) == "the whole text and last\n"

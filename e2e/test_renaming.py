@@ -126,18 +126,18 @@ async def test_a_late_answer_to_a_rename_does_not_replace_a_newer_title(server: 
 
 
 async def test_a_rename_while_the_server_is_away_keeps_the_draft_and_can_be_repeated(
-    mortal: Server, new_person: NewPerson
+    server: Server, new_person: NewPerson
 ) -> None:
-    ada = await new_person(mortal, "ada")
+    ada = await new_person(server, "ada")
     document = await ada.create_document("Before")
     await ada.open(document)
     await _opener(ada).click()
     await ada.page.keyboard.type("After")
-    await mortal.kill()
+    await server.kill()
     await ada.page.keyboard.press("Enter")
     await expect(ada.page.get_by_role("form", name="Rename document").get_by_role("alert")).to_be_visible()
     await expect(_field(ada)).to_have_value("After")
-    await mortal.start()
+    await server.start()
     await ada.sees_state("saved", within=20)
     await _field(ada).press("Enter")
     await expect(ada.page.get_by_role("heading", level=1)).to_contain_text("After")

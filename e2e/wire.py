@@ -81,12 +81,17 @@ class Wire:
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         host, port = await _asked(reader, writer)
         far_reader, far_writer = await asyncio.open_connection(host, port)
+        writer.write(b"\x05\x00\x00\x01" + bytes(6))
+        ways = [
+            asyncio.ensure_future(_passed_on(reader, far_writer, self._up)),
+            asyncio.ensure_future(_passed_on(far_reader, writer, self._down)),
+        ]
         try:
-            writer.write(b"\x05\x00\x00\x01" + bytes(6))
-            async with asyncio.TaskGroup() as both:
-                both.create_task(_passed_on(reader, far_writer, self._up))
-                both.create_task(_passed_on(far_reader, writer, self._down))
+            await asyncio.gather(*ways)
         finally:
+            for way in ways:
+                way.cancel()
+            await asyncio.gather(*ways, return_exceptions=True)
             far_writer.transport.abort()
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable, Coroutine
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -18,15 +20,33 @@ from chopin_storage_pg.locks import LEASE_LOCKS, TITLE_LOCKS
 from chopin_storage_pg.storage import PgStorage
 from chopin_storage_pg.testing import ScratchDatabase
 
-from made import NOW, REPOSITORY, commit, creation, replacement
+from made import NOW, REPOSITORY, checkpoint, commit, creation, replacement
 from watch import Session, Watch
 
 
-async def test_a_commit_that_waited_for_another_writer_sees_what_it_left(
-    storage: PgStorage, channel: Channel, lease: Lease, obstacle: Session, watch: Watch
+async def commits(storage: PgStorage, channel: Channel, lease: Lease) -> None:
+    await storage.collaboration.commit(commit(channel), lease=lease)
+
+
+async def replaces(storage: PgStorage, channel: Channel, lease: Lease) -> None:
+    await storage.collaboration.replace(replacement(channel), lease=lease)
+
+
+async def checkpoints(storage: PgStorage, channel: Channel, lease: Lease) -> None:
+    await storage.collaboration.checkpoint(checkpoint(channel), lease=lease)
+
+
+@pytest.mark.parametrize("write", [commits, replaces, checkpoints])
+async def test_a_write_that_waited_for_another_writer_sees_what_it_left(
+    storage: PgStorage,
+    channel: Channel,
+    lease: Lease,
+    obstacle: Session,
+    watch: Watch,
+    write: Callable[[PgStorage, Channel, Lease], Coroutine[Any, Any, None]],
 ) -> None:
     await obstacle.execute("UPDATE channels SET revision = 5, next_sequence = 6")
-    writing = asyncio.create_task(storage.collaboration.commit(commit(channel), lease=lease))
+    writing = asyncio.create_task(write(storage, channel, lease))
     await watch.until_waiting()
     await obstacle.commit()
 

@@ -16,7 +16,9 @@ import httpx
 import pytest
 import websockets
 
+from chopin_core.ports.leases import WRITER
 from chopin_storage_pg.embedded.server import EmbeddedPostgres
+from chopin_storage_pg.storage import open_storage
 from chopin_web.serving import listen
 
 from shell_site import Browser
@@ -98,6 +100,13 @@ async def serving(url: str, data: Path, port: int | None = None) -> AsyncIterato
         if process.returncode is None:
             process.kill()
             await process.communicate()
+
+
+async def lease_expired(url: str) -> None:
+    """Wait as a supervisor would: a writer that lost its database could not let its lease go."""
+    async with await open_storage(url) as storage, asyncio.timeout(45):
+        while await storage.leases.holder(WRITER) is not None:
+            await asyncio.sleep(0.5)
 
 
 async def test_an_empty_database_is_migrated_served_and_left_in_order(postgres: EmbeddedPostgres, tmp_path: Path) -> None:
@@ -187,6 +196,7 @@ async def test_when_storage_goes_away_nothing_more_is_acknowledged_and_the_next_
         assert "storage failed" in log
         assert "unlucky" not in log
     with EmbeddedPostgres.start(tmp_path / "postgres") as again:
+        await lease_expired(again.url)
         async with serving(again.url, tmp_path / "data") as chopin, chopin.person() as ada:
             async with chopin.browser(ada, channel) as browser:
                 assert sorted(re.findall(r"\[\d+\]", browser.replica.text)) == sorted(acknowledged)

@@ -109,6 +109,10 @@ def test_twenty_levels_are_enough(depth: int) -> None:
     assert codes("> " * depth + "x")[:1] == expected[:1]
 
 
+def test_what_is_too_deep_does_not_spoil_what_follows() -> None:
+    assert codes("> " * 20 + f'<Callout id="{UUID}" type="note">\n\n' + tabs().replace(UUID, ULID[:-1] + "T")) == ["too-deep"]
+
+
 def test_a_source_is_as_large_as_a_document_and_no_larger() -> None:
     assert codes("x" * 262_144) == []
     assert codes("x" * 262_145) == ["source-too-large"]

@@ -44,33 +44,38 @@ def test_how_often_a_block_stands_there_counts() -> None:
     assert protected_blocks(f"{RESEARCH}\n{RESEARCH}\n") != protected_blocks(RESEARCH)
 
 
+PLAIN = DECISION.replace("It's", "It is")
+
 HIDDEN = {
-    "fenced": f"```\n{DECISION}\n```",
-    "below an open fence": f"~~~~ text\n{DECISION}",
-    "below an indented fence": f"  ```\n{DECISION}",
-    "between two fences": f"```\n{DECISION}\n\n```js\nx\n```",
-    "in math": f"$$\n{DECISION}\n$$",
-    "in a list's fence that goes on": f"text\n\n    ```\n{DECISION}",
-    "indented": "  " + DECISION,
-    "quoted": "> " + DECISION.replace("\n", "\n> "),
-    "listed": "- " + DECISION.replace("\n", "\n  "),
-    "escaped": "\\" + DECISION,
-    "among words": "see " + DECISION,
-    "followed by words": DECISION + " x",
-    "without its end": DECISION.removesuffix("</Decision>"),
-    "without its start": DECISION.partition("\n")[2],
-    "with words inside": DECISION.replace("\n<Note", "\nwords\n<Note"),
-    "with an expression": DECISION.replace("<Note", "<Note x={1}"),
-    "with another inside": DECISION.replace("\n<Note", "\n<Research id='x' />\n<Note"),
-    "swallowed by an attribute": "<Callout title='\n" + DECISION.replace("'", "") + "\n'>",
-    "renamed": DECISION.replace("Decision", "Decisions"),
+    "fenced": f"```\n{PLAIN}\n```",
+    "below an open fence": f"~~~~ text\n{PLAIN}",
+    "below an indented fence": f"  ```\n{PLAIN}",
+    "between two fences": f"```\n{PLAIN}\n\n```js\nx\n```",
+    "in math": f"$$\n{PLAIN}\n$$",
+    "in a list's fence that goes on": f"text\n\n    ```\n{PLAIN}",
+    "indented": "  " + PLAIN,
+    "quoted": "> " + PLAIN.replace("\n", "\n> "),
+    "listed": "- " + PLAIN.replace("\n", "\n  "),
+    "escaped": "\\" + PLAIN,
+    "among words": "see " + PLAIN,
+    "followed by words": PLAIN + " x",
+    "without its end": PLAIN.removesuffix("</Decision>"),
+    "without its start": PLAIN.partition("\n")[2],
+    "with words inside": PLAIN.replace("\n<Note", "\nwords\n<Note"),
+    "with an expression": PLAIN.replace("<Note", "<Note x={1}"),
+    "swallowed by an attribute": "<Callout title='\n" + PLAIN + "\n'>",
+    "renamed": PLAIN.replace("Decision", "Decisions"),
 }
 
 
 @pytest.mark.parametrize("text", HIDDEN.values(), ids=HIDDEN.keys())
 def test_a_block_that_is_hidden_or_broken_is_not_there(text: str) -> None:
-    assert DECISION not in protected_blocks(text)
-    assert DECISION not in protected_blocks(f"{PROSE}{text}\n")
+    assert protected_blocks(text) == ()
+    assert protected_blocks(f"{PROSE}{text}\n") == ()
+
+
+def test_a_block_in_a_block_is_itself_and_the_outer_one_is_none() -> None:
+    assert protected_blocks(DECISION.replace("\n<Note", f"\n{RESEARCH}\n<Note")) == (RESEARCH,)
 
 
 @pytest.mark.parametrize(

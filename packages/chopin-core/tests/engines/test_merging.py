@@ -7,7 +7,8 @@ from random import Random
 import pytest
 
 from chopin_core.document.splice import Splice
-from chopin_core.engines.wire import read_vector
+from chopin_core.engines.encoding import write_update
+from chopin_core.engines.wire import Id, Run, Update, read_vector
 from chopin_core.errors import UpdateMalformed
 from chopin_core.ports.documents import DocumentEngine
 
@@ -41,6 +42,19 @@ def test_what_several_updates_tell_is_told_once(engine: DocumentEngine) -> None:
     merged = engine.merge(parts)
     assert len(merged) <= len(here.update()) + 40  # an overlap that is cut may leave a run in two
     assert engine.load([merged]).text == here.text
+
+
+def test_a_run_that_is_half_known_goes_on_where_the_known_half_ends(engine: DocumentEngine) -> None:
+    known = write_update(Update({7: [Run(0, 5, None, None, "ab😀c")]}, {}))
+    further = write_update(Update({7: [Run(2, 5, Id(7, 1), None, "😀cde")]}, {}))
+    assert engine.load([engine.merge([known, further])]).text == "ab😀cde"
+    assert engine.load([engine.merge([further, known])]).text == "ab😀cde"
+
+
+def test_a_run_that_goes_on_from_half_a_character_is_refused(engine: DocumentEngine) -> None:
+    known = write_update(Update({7: [Run(0, 3, None, None, "abc")]}, {}))
+    with pytest.raises(UpdateMalformed):
+        engine.merge([known, write_update(Update({7: [Run(2, 2, Id(7, 1), None, "😀")]}, {}))])
 
 
 def test_merging_nothing_is_the_update_that_changes_nothing(engine: DocumentEngine) -> None:

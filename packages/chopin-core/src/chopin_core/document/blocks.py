@@ -9,7 +9,7 @@ from typing import Final
 import attrs
 
 from chopin_core.document.canonical import canonical, source_hash
-from chopin_core.document.lines import Lines, read_lines
+from chopin_core.document.lines import Parsed, parse_lines
 
 LONGEST_PREVIEW: Final = 120
 _SPACE: Final = " \t"
@@ -46,8 +46,8 @@ class Block:
 
 def blocks(text: str) -> tuple[Block, ...]:
     """The blocks of a text with plain line ends, in order; a component is one, with all it holds."""
-    read = read_lines(text)
-    starts = [0, *accumulate(len(line) + 1 for line in read.lines)]
+    read = parse_lines(text)
+    starts = [0, *accumulate(len(line) + 1 for line in read.lines.lines)]
     found: list[Block] = []
     for first, stop, kind in _ranges(read):
         start, end = starts[first], starts[stop] - 1
@@ -65,7 +65,7 @@ def blocks(text: str) -> tuple[Block, ...]:
     return tuple(found)
 
 
-def _ranges(read: Lines) -> Iterator[tuple[int, int, str]]:
+def _ranges(read: Parsed) -> Iterator[tuple[int, int, str]]:
     """Ranges of lines that begin and end with a word; what the parser takes in silently is a definition."""
     done = 0
     # What begins first, and holds more, comes first; of two elements on the same lines the outer one is parsed last.
@@ -73,10 +73,10 @@ def _ranges(read: Lines) -> Iterator[tuple[int, int, str]]:
     for first, below, _, kind in sorted(found):
         if first < done:
             continue  # inside a component
-        yield from _trimmed(read.lines, done, first, "definition")
-        yield from _trimmed(read.lines, first, -below, kind)
+        yield from _trimmed(read.lines.lines, done, first, "definition")
+        yield from _trimmed(read.lines.lines, first, -below, kind)
         done = -below
-    yield from _trimmed(read.lines, done, len(read.lines), "definition")
+    yield from _trimmed(read.lines.lines, done, len(read.lines.lines), "definition")
 
 
 def _trimmed(lines: Sequence[str], first: int, stop: int, kind: str) -> Iterator[tuple[int, int, str]]:
@@ -88,7 +88,7 @@ def _trimmed(lines: Sequence[str], first: int, stop: int, kind: str) -> Iterator
         yield first, stop, kind
 
 
-def _parsed(read: Lines) -> Iterator[tuple[int, int, str]]:
+def _parsed(read: Parsed) -> Iterator[tuple[int, int, str]]:
     for token in read.tokens:
         if token.level == 0 and token.type in _KINDS and token.map is not None:
             yield token.map[0], token.map[1], _KINDS[token.type]

@@ -9,7 +9,8 @@ from typing import Final
 
 from chopin_core.document.inline_tags import whole_tags
 from chopin_core.document.lines import Lines, read_lines
-from chopin_core.document.literals import Reader, Span, addresses, escaped, within
+from chopin_core.document.literals import Reader, addresses, escaped
+from chopin_core.document.spans import Span, within
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
 _SPECIAL: Final = re.compile(r"[<{]")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from chopin_core.document.tags import Tag
+
 FLOW: Final = frozenset(
     {
         "Answer",
@@ -28,3 +30,8 @@ TEXT: Final = frozenset({"Image", "Underline"})
 
 PROJECTIONS: Final = frozenset({"Decision", "Questionnaire", "Research"})
 """Show a record; only the server writes them."""
+
+
+def stands_alone(tag: Tag) -> bool:
+    """Whether the tag may stand on a line of its own as it is, with nothing in it that MDX would evaluate."""
+    return tag.name in FLOW and tag.plain

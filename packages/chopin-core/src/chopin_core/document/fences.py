@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
+
+from chopin_core.document.spans import Span
 
 MAYBE_FENCE: Final = re.compile(
     r"(?P<before>[ \t>]*(?:(?:[-+*]|\d{1,9}[.)]|\[\^[^\]\s]+\]:)[ \t>]*)*)"
@@ -20,18 +22,13 @@ _IN_LIST: Final = re.compile(r"[ \t]|[-+*][ \t]|\d{1,9}[.)]|$")
 _NO_SPACE: Final = re.compile(r"[^>\s]")
 
 
-class Fence(NamedTuple):
-    start: int
-    end: int
-
-
-def margin_fences(text: str) -> list[Fence] | None:
+def certain_fences(text: str) -> list[Span] | None:
     """
-    The fences at the margin, from the start of their first line to the end of their last.
+    The fences of a text in order, from the start of their first line to the end of their last.
 
-    None when that depends on the lists and quotations around: a fence inside one that is not plainly closed there.
+    None when it takes a reader of lists and quotations to tell: one of them stands in such and is not plainly closed there.
     """
-    fences: list[Fence] = []
+    fences: list[Span] = []
     done = 0
     for mark in _MARK.finditer(text):
         if mark.start() < done:
@@ -43,12 +40,13 @@ def margin_fences(text: str) -> list[Fence] | None:
         elif not opening["before"]:
             closing = _closing(opening["fence"]).search(text, opening.end())
             done = closing.end() if closing else len(text)
-            fences.append(Fence(start, done))
+            fences.append(Span(start, done))
         else:
             end = _end_inside(text, opening) if _CERTAIN_MARKS.fullmatch(opening["before"]) else None
             if end is None:
                 return None
             done = end
+            fences.append(Span(start, done))
     return fences
 
 

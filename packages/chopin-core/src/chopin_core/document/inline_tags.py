@@ -7,7 +7,8 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
-from chopin_core.document.literals import Span, addresses, escaped, within
+from chopin_core.document.literals import addresses, escaped
+from chopin_core.document.spans import Span, within
 from chopin_core.document.tags import TagKind, read_tag
 
 _IMAGE: Final = re.compile(r"<Image[ \t/]")
@@ -32,7 +33,8 @@ def _images(text: str) -> Iterator[tuple[Span, ...]]:
 
 def _underlines(text: str) -> Iterator[tuple[Span, ...]]:
     for match in _UNDERLINE.finditer(text):
-        if _self_contained(match[1]):
+        # With nothing in between, the tags might be all there is on the line, and no longer among words.
+        if match[1].strip() and _self_contained(match[1]):
             yield Span(match.start(), match.start(1)), Span(match.end(1), match.end())
 
 

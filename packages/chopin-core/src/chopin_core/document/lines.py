@@ -15,14 +15,14 @@ from typing import Final
 import attrs
 from markdown_it.token import Token
 
-from chopin_core.document.components import FLOW
+from chopin_core.document.components import FLOW, stands_alone
 from chopin_core.document.elements import Element, pair, starts
-from chopin_core.document.fences import MAYBE_FENCE, opens_containers, place, stays
+from chopin_core.document.fences import MAYBE_FENCE, certain_fences, opens_containers, place, stays
 from chopin_core.document.markdown import parse_blocks
-from chopin_core.document.tags import Tag
 
 _ROUNDS: Final = 4
-_MAY_BEGIN: Final = re.compile(r"[ \t>]*(?: {4}|\t|[-+*](?:[ \t]|$)|\d{1,9}[.)])")
+_NEEDS_PARSING: Final = re.compile(rf"</?(?:{'|'.join(sorted(FLOW))})\b|^(?:import|export) ", re.MULTILINE)
+_MAY_BEGIN: Final = re.compile(r"[ \t>]*(?: {4}|\t|<|[-+*](?:[ \t]|$)|\d{1,9}[.)])")
 
 
 @attrs.frozen
@@ -31,7 +31,7 @@ class Lines:
     The lines of a text without their ends. From ``doubtful`` on nobody can say where code begins.
 
     ``literal`` lines are code or math, ``tags`` lines hold tags of paired components and nothing else, ``continued`` lines
-    go on with a paragraph. ``tokens`` and ``elements`` are what was parsed to tell.
+    go on with a paragraph.
     """
 
     lines: Sequence[str]
@@ -39,33 +39,60 @@ class Lines:
     tags: frozenset[int]
     continued: frozenset[int]
     doubtful: int
-    tokens: Sequence[Token] = attrs.field(repr=False)
-    elements: Sequence[Element] = attrs.field(repr=False)
+
+
+@attrs.frozen
+class Parsed:
+    """The lines of a text, and what was parsed to tell them apart."""
+
+    lines: Lines
+    tokens: Sequence[Token]
+    elements: Sequence[Element]
 
 
 def read_lines(text: str) -> Lines:
+    """The lines of a text whose line ends are plain; parsed only where a look does not tell."""
+    return _at_a_glance(text) or parse_lines(text).lines
+
+
+def _at_a_glance(text: str) -> Lines | None:
+    """The lines of a text without components or modules, whose fences are all plain."""
+    fences = certain_fences(text)
+    if fences is None:
+        return None
+    literal: set[int] = set()
+    done = number = 0
+    for start, end in (*fences, (len(text), len(text))):
+        if _NEEDS_PARSING.search(text, done, start):
+            return None
+        first = number + text.count("\n", done, start)
+        number = first + text.count("\n", start, end)
+        if start < end:
+            literal.update(range(first, number + 1))
+        done = end
+    lines = text.split("\n")
+    return Lines(lines, frozenset(literal), frozenset(), frozenset(range(1, len(lines))), len(lines))
+
+
+def parse_lines(text: str) -> Parsed:
     """The lines of a text whose line ends are plain."""
     lines = text.split("\n")
     refused: set[int] = set()
     for _ in range(_ROUNDS):
-        tokens = parse_blocks(text, lambda tag: _component(tag) and tag.start not in refused)
+        tokens = parse_blocks(text, lambda tag: stands_alone(tag) and tag.start not in refused)
         literal, doubtful = _literal_lines(lines, tokens)
         elements, alone = pair(tokens)
         alone += [line for element in elements for line in _doubted(lines, element, doubtful)]
         if not alone:
-            return _answer(lines, tokens, elements, literal, doubtful)
+            return Parsed(_answer(lines, tokens, literal, doubtful), tokens, elements)
         refused.update(starts({id(line): line for line in alone}.values()))
     tokens = parse_blocks(text, lambda tag: False)
-    return _answer(lines, tokens, [], *_literal_lines(lines, tokens))
+    literal, doubtful = _literal_lines(lines, tokens)
+    # Among words a tag may still stand alone on its line, and end a paragraph.
+    return Parsed(attrs.evolve(_answer(lines, tokens, literal, doubtful), continued=frozenset()), tokens, [])
 
 
-def _component(tag: Tag) -> bool:
-    return tag.name in FLOW and tag.plain
-
-
-def _answer(
-    lines: Sequence[str], tokens: Sequence[Token], elements: Sequence[Element], literal: frozenset[int], doubtful: int
-) -> Lines:
+def _answer(lines: Sequence[str], tokens: Sequence[Token], literal: frozenset[int], doubtful: int) -> Lines:
     tags: set[int] = set()
     continued: set[int] = set()
     for before, token in pairwise(tokens):
@@ -74,14 +101,14 @@ def _answer(
     for token in tokens:
         if token.type == "tags" and token.map:
             tags.update(range(*token.map))
-    return Lines(lines, literal, frozenset(tags), frozenset(continued), doubtful, tokens, elements)
+    return Lines(lines, literal, frozenset(tags), frozenset(continued), doubtful)
 
 
 def _continuations(lines: Sequence[str], start: int, stop: int) -> Iterator[int]:
     for number in range(start, stop):
         if number > start:
             yield number
-        # To MDX a block may begin at an indent, or at a mark that begins none here; and an escape may make a definition.
+        # To MDX a block may begin at an indent, a tag, or a mark that begins none here; and an escape may make a definition.
         if (number > start and _MAY_BEGIN.match(lines[number])) or "]:" in lines[number]:
             return
 

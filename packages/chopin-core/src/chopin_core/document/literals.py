@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator
 from typing import Final, NamedTuple
+
+from chopin_core.document.spans import Span, common, within
 
 _RUN: Final = re.compile(r"`+|\$+")
 _LINK: Final = re.compile(r"\]\(")
@@ -14,11 +15,6 @@ _TARGET: Final = re.compile(r"[ \t]*[^\s()<>`$]*(?:\([^\s()<>`$]*\)[^\s()<>`$]*)
 _LABEL: Final = re.compile(r"\]\[[^\]]*(?:[`$]|\Z)|\[\^[^\[\]\s]*[`$]")
 _ADDRESS: Final = re.compile(r"(?:https?://|www\.)[^ \t\n]*", re.IGNORECASE)
 _MOST_OPENERS: Final = 8
-
-
-class Span(NamedTuple):
-    start: int
-    end: int
 
 
 class Opener(NamedTuple):
@@ -90,7 +86,7 @@ class Reader:
         spans = self._common(unit, math=True)
         # What is meant as math stays as it is, though an MDX without the extension would evaluate its braces.
         maths = [span for span in spans if text[span.start] == "$"]
-        spans = _common(spans, sorted(self._common(unit, math=False) + maths))
+        spans = common(spans, sorted(self._common(unit, math=False) + maths))
         if unit.runs and not self._lost:
             self._lost = any(not within(spans, at) for at in _inert(text))
         return [] if self._lost else spans
@@ -107,7 +103,7 @@ class Reader:
         for start in starts:
             spans, left = unit.read(start, math)
             openers |= left
-            certain = _common(certain, [Span(0, start), *spans] if start else spans)
+            certain = common(certain, [Span(0, start), *spans] if start else spans)
         self._lost = self._lost or len(openers) > _MOST_OPENERS
         return certain
 
@@ -122,26 +118,6 @@ def _inert(text: str) -> Iterator[int]:
     for match in _ADDRESS.finditer(text):
         if _RUN.search(match[0]):
             yield match.start()
-
-
-def _common(some: Sequence[Span], others: Sequence[Span]) -> list[Span]:
-    """What lies in both; each is ascending and without overlaps."""
-    common: list[Span] = []
-    i = j = 0
-    while i < len(some) and j < len(others):
-        start, end = max(some[i].start, others[j].start), min(some[i].end, others[j].end)
-        if start < end:
-            common.append(Span(start, end))
-        if some[i].end <= others[j].end:
-            i += 1
-        else:
-            j += 1
-    return common
-
-
-def within(spans: Sequence[Span], at: int) -> bool:
-    found = bisect_right(spans, (at, sys.maxsize)) - 1
-    return found >= 0 and at < spans[found].end
 
 
 def addresses(text: str) -> list[Span]:

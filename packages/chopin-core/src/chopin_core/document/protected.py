@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from chopin_core.document.components import FLOW, PROJECTIONS
-from chopin_core.document.fences import margin_fences
+from chopin_core.document.components import FLOW, PROJECTIONS, stands_alone
+from chopin_core.document.fences import certain_fences
 from chopin_core.document.markdown import parse_blocks
+from chopin_core.document.spans import within
 from chopin_core.document.tags import Tag, TagKind, read_tag
 
 _OPENING: Final = re.compile(rf"<(?:{'|'.join(sorted(PROJECTIONS))})(?=[\s/>])")
@@ -34,11 +35,11 @@ def protected_blocks(text: str) -> tuple[str, ...]:
 def _blocks(text: str) -> tuple[str, ...]:
     candidates = dict(_candidates(text))
     if candidates:
-        fences = margin_fences(text)
+        fences = certain_fences(text)
         if fences is None or _swallowed(text, candidates):
             shown = {line.start for line in _tag_lines(text)}
         else:
-            shown = {start for start in candidates if not any(fence.start <= start < fence.end for fence in fences)}
+            shown = {start for start in candidates if not within(fences, start)}
         candidates = {start: end for start, end in candidates.items() if start in shown}
     return tuple(sorted(text[start:end] for start, end in candidates.items()))
 
@@ -55,7 +56,7 @@ def _end(text: str, start: int) -> int | None:
     """The end of the block that begins there, or None if it is not one."""
     names: list[str] = []
     at = start
-    while (tag := read_tag(text, at) if text.startswith("<", at) else None) is not None and _component(tag):
+    while (tag := read_tag(text, at) if text.startswith("<", at) else None) is not None and stands_alone(tag):
         if tag.name in PROJECTIONS and tag.kind is not TagKind.CLOSE and tag.start > start:
             return None
         if tag.kind is TagKind.OPEN:
@@ -80,10 +81,6 @@ def _swallowed(text: str, candidates: dict[int, int]) -> bool:
 
 
 def _tag_lines(text: str) -> Iterator[Tag]:
-    for token in parse_blocks(text, _component):
+    for token in parse_blocks(text, stands_alone):
         if token.type == "tags" and token.level == 0:
             yield token.meta["tags"][0]
-
-
-def _component(tag: Tag) -> bool:
-    return tag.name in FLOW and tag.plain
