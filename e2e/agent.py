@@ -13,7 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, TextContent
 
 from .people import Document
-from .server import Server
+from .server import PROJECT, Server
 
 
 @contextlib.asynccontextmanager
@@ -22,6 +22,19 @@ async def agent(server: Server) -> AsyncIterator[Client]:
         headers = {"authorization": f"Bearer {server.token}"}
         http = await stack.enter_async_context(httpx2.AsyncClient(headers=headers, timeout=20))
         yield await stack.enter_async_context(Client(streamable_http_client(f"{server.origin}/mcp", http_client=http)))
+
+
+def creation(key: str, title: str, plan: str) -> dict[str, Any]:
+    """Arguments of ``create_document``."""
+    return {
+        "idempotencyKey": key,
+        "repository": PROJECT,
+        "baseBranch": "main",
+        "baseCommit": "0f3a",
+        "title": title,
+        "brief": {"goal": "Warm rooms"},
+        "plan": plan,
+    }
 
 
 def facts(result: CallToolResult, *, refused: bool = False) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from playwright.async_api import Browser, async_playwright
 
-from .agent import agent, facts
+from .agent import agent, creation, facts
 from .chromium import launch
 from .people import sign_in
-from .server import PROJECT, Server
+from .server import Server
 from .waiting import eventually
 
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "editor.png"
@@ -54,12 +54,9 @@ async def main() -> None:
 
 
 async def _take(server: Server, browser: Browser) -> None:
-    creation = {
-        **{"repository": PROJECT, "baseBranch": "main", "baseCommit": "0f3a", "brief": {"goal": "Warm rooms"}},
-        **{"idempotencyKey": "picture", "title": "Heat pump for the workshop", "plan": SOURCE},
-    }
+    wanted = creation("picture", "Heat pump for the workshop", SOURCE)
     async with agent(server) as client:
-        url = facts(await client.call_tool("create_document", creation))["url"]
+        url = facts(await client.call_tool("create_document", wanted))["url"]
     ada, ben, sam = [await sign_in(browser, server, name) for name in ("ada", "ben", "sam")]
     for person in (ada, ben, sam):
         await person.page.goto(url)

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from .agent import agent, facts
+from .agent import agent, creation, facts
 from .conftest import NewPerson
 from .server import PROJECT, Server
 from .waiting import eventually
-
-CREATION = {
-    "repository": PROJECT,
-    "baseBranch": "main",
-    "baseCommit": "0f3a",
-    "brief": {"goal": "Warm rooms"},
-}
 
 
 async def test_an_agent_lists_reads_creates_and_updates_while_people_watch(server: Server, new_person: NewPerson) -> None:
@@ -20,9 +13,9 @@ async def test_an_agent_lists_reads_creates_and_updates_while_people_watch(serve
     async with agent(server) as client:
         names = [tool.name for tool in (await client.list_tools()).tools]
         assert names == ["list_documents", "read_document", "create_document", "update_document"]
-        creation = {**CREATION, "idempotencyKey": "heating", "title": "Heating", "plan": "# Heating\n\nCold.\n"}
-        created = facts(await client.call_tool("create_document", creation))
-        assert facts(await client.call_tool("create_document", creation)) == created
+        wanted = creation("heating", "Heating", "# Heating\n\nCold.\n")
+        created = facts(await client.call_tool("create_document", wanted))
+        assert facts(await client.call_tool("create_document", wanted)) == created
         listed = facts(await client.call_tool("list_documents", {"repository": PROJECT}))["documents"]
         assert [row["url"] for row in listed if row["title"] == "Heating"] == [created["url"]]
 
@@ -91,13 +84,13 @@ async def test_an_agent_keeps_working_across_a_restart_and_what_it_wrote_is_ther
 ) -> None:
     ada = await new_person(server, "ada")
     async with agent(server) as client:
-        creation = {**CREATION, "idempotencyKey": "lasting", "title": "Lasting", "plan": "Once.\n"}
-        created = facts(await client.call_tool("create_document", creation))
+        wanted = creation("lasting", "Lasting", "Once.\n")
+        created = facts(await client.call_tool("create_document", wanted))
         await ada.page.goto(created["url"])
         await ada.ready()
         await server.kill()
         await server.start()
-        assert facts(await client.call_tool("create_document", creation)) == created
+        assert facts(await client.call_tool("create_document", wanted)) == created
         update = {"id": created["id"], "revision": created["revision"], "plan": "Twice.\n", "idempotencyKey": "u"}
         updated = facts(await client.call_tool("update_document", update))
         await ada.sees_text("Twice.\n", within=20)

@@ -137,3 +137,23 @@ async def test_a_list_that_cannot_be_loaded_says_so_and_can_be_retried(server: S
     await server.start()
     await ada.page.get_by_role("button", name="Try again").click()
     await expect(ada.page.get_by_role("link", name="Here")).to_be_visible()
+
+
+async def test_a_part_of_the_program_that_cannot_be_fetched_is_told_of_and_comes_with_a_reload(
+    server: Server, new_person: NewPerson
+) -> None:
+    ada = await new_person(server, "ada")
+    document = await ada.create_document("Far away")
+    await ada.goto(f"/documents/{PROJECT}")
+    await expect(ada.page.get_by_role("link", name=document.title)).to_be_visible()
+    await server.kill()
+    await ada.page.get_by_role("link", name=document.title).click()
+    reload = ada.page.get_by_role("button", name="Reload")
+    await expect(reload).to_be_visible()
+    # The one fault that is wanted here.
+    assert all("preload" in fault or "dynamically imported" in fault for fault in ada.faults)
+    ada.faults.clear()
+    await server.start()
+    await reload.click()
+    await ada.ready()
+    await expect(ada.page).to_have_url(server.origin + document.path)

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, expect
 
-from .agent import agent, facts
+from .agent import agent, creation, facts
 from .conftest import NewPerson
 from .people import Person
 from .server import PROJECT, Server
-from .test_agents import CREATION
 
 PHONE = {"width": 320, "height": 568}
 LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" * 2
@@ -134,9 +133,8 @@ async def _at(page: str, server: Server, person: Person) -> None:
 
 
 async def _long_document(server: Server, person: Person) -> None:
-    creation = {**CREATION, "idempotencyKey": "long", "title": f"The {LONG}"[:120], "plan": SOURCE}
     async with agent(server) as client:
-        created = facts(await client.call_tool("create_document", creation))
+        created = facts(await client.call_tool("create_document", creation("long", f"The {LONG}"[:120], SOURCE)))
     await person.page.goto(created["url"])
     await person.ready()
 

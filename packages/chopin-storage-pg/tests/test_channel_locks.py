@@ -134,6 +134,38 @@ async def test_whatever_gives_out_titles_waits_for_its_turn(
     assert await watch.value("SELECT count(*) FROM channel_search WHERE title_key = 'wanted'") == 1
 
 
+async def test_whoever_waits_for_a_title_does_not_hold_a_channel_meanwhile(
+    storage: PgStorage, channel: Channel, lease: Lease, obstacle: Session, watch: Watch
+) -> None:
+    await obstacle.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", (TITLE_LOCKS, REPOSITORY.id))
+    attempts = [
+        asyncio.create_task(storage.channels.rename(channel.id, "Renamed", now=NOW)),
+        asyncio.create_task(storage.collaboration.commit(commit(channel, title=TitleChange(title="Written")), lease=lease)),
+        asyncio.create_task(storage.channels.create(creation("child", parent_id=channel.id))),
+    ]
+    await watch.until_waiting(3)
+
+    await watch.run("SELECT FROM channels FOR UPDATE NOWAIT")
+
+    await obstacle.rollback()
+    await asyncio.gather(*attempts)
+
+
+async def test_a_load_sees_one_moment_however_long_it_takes(
+    storage: PgStorage, channel: Channel, lease: Lease, obstacle: Session, watch: Watch
+) -> None:
+    await obstacle.execute("LOCK TABLE channel_events IN ACCESS EXCLUSIVE MODE")
+    loading = asyncio.create_task(storage.collaboration.load(channel.id))
+    await watch.until_waiting()
+    await obstacle.execute("UPDATE channels SET revision = 1, next_sequence = 2")
+    await obstacle.execute("INSERT INTO channel_events VALUES (%s, 1, 0, 'e', 'happened', 'null', now())", (channel.id,))
+    await obstacle.commit()
+
+    stored = await loading
+    assert stored is not None
+    assert (stored.channel.revision, stored.latest, stored.events) == (0, 0, ())
+
+
 async def test_writers_of_every_kind_never_wait_in_a_circle(storage: PgStorage, lease: Lease) -> None:
     parents = [await storage.channels.create(creation(f"parent {number}")) for number in range(3)]
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 
 import attrs
+import psycopg
 import pytest
 
 from chopin_core.channel import Channel
@@ -154,6 +155,25 @@ async def test_a_group_is_bounded(
     await together(storage, channel, obstacle, watch, [(commit(one, update=b"123456"), lease) for one in channels])
 
     assert await watch.value(TRANSACTIONS) == transactions
+
+
+async def test_they_lock_their_channels_in_the_order_of_the_ids(
+    storage: PgStorage, channel: Channel, channels: Sequence[Channel], lease: Lease, obstacle: Session, watch: Watch
+) -> None:
+    async with await psycopg.AsyncConnection.connect(watch.session.info.dsn, password=watch.session.info.password) as other:
+        await other.execute("SELECT FROM channels WHERE id = 'channel 4' FOR UPDATE")
+        gathered = asyncio.create_task(
+            together(storage, channel, obstacle, watch, [(commit(one), lease) for one in reversed(channels)])
+        )
+        await watch.until("SELECT revision = 1 FROM channels WHERE id = 'one'")
+        await watch.until_waiting()
+
+        await watch.run("SELECT FROM channels WHERE id > 'channel 4' AND id < 'one' FOR UPDATE NOWAIT")
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            await watch.run("SELECT FROM channels WHERE id = 'channel 0' FOR UPDATE NOWAIT")
+
+        await other.rollback()
+        await gathered
 
 
 async def test_a_commit_in_flight_does_not_hold_up_the_making_of_a_child(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Callable
 from datetime import datetime
@@ -149,7 +150,9 @@ class Documents:
         identity = channel_id(request.repository.id, checked_key(request.idempotency_key))
         if await self._storage.channels.get(identity) is not None:
             return await self._created_before(identity, request, creation)
-        title, source = parse_title(request.title), _admitted(request.source)
+        title, source = parse_title(request.title), _plain(request.source)
+        if issues := await asyncio.to_thread(issues_of, source):
+            raise SourceRefused(issues)
         if protected_blocks(source):
             raise ProjectionProtected()
         await self._storage.users.put(request.by, now=self._now())
@@ -187,6 +190,7 @@ class Documents:
         Give the document a new source; people who have it open see what changed. A repeat gets the first answer.
 
         Raises, the first that applies:
+            InvalidField: the key or the source cannot be stored.
             ChannelMissing: there is no such channel.
             IdempotencyConflict: the key was used before on this document with another request.
             ChannelArchived: it is archived.
@@ -195,6 +199,9 @@ class Documents:
             ProjectionProtected: a Questionnaire, Decision or Research block would change.
         """
         section = update_section(request.idempotency_key)
+        source = _plain(request.source)
+        # Off the event loop: the one check whose cost an agent can drive up.
+        issues = await asyncio.to_thread(issues_of, source)
         before: list[UpdateAnswer] = []
 
         def rewrite(view: RoomView) -> Edit | None:
@@ -204,7 +211,8 @@ class Documents:
                 return None
             if view.channel.archived:
                 raise ChannelArchived(view.channel.id)
-            source = _admitted(request.source)
+            if issues:
+                raise SourceRefused(issues)
             if view.sidecar.counters.plan != request.revision:
                 raise StalePlan(request.revision, view.sidecar.counters.plan)
             if protected_blocks(source) != protected_blocks(view.text):
@@ -268,13 +276,9 @@ class Documents:
         )
 
 
-def _admitted(source: str) -> str:
-    """A source from an agent with plain line ends, once it is known to be a document."""
-    storable(source, "source")
-    text = source.replace("\r\n", "\n").replace("\r", "\n")
-    if issues := issues_of(text):
-        raise SourceRefused(issues)
-    return text
+def _plain(source: str) -> str:
+    """A source from an agent with plain line ends."""
+    return storable(source, "source").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _written(view: RoomView) -> Written:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import select
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import Any, Final, TypeAlias
 
 import psycopg
@@ -66,19 +66,19 @@ class Connections:
             pool_size=POOL_SIZE,
             max_overflow=0,
             pool_timeout=CONNECT_SECONDS,
-            isolation_level="READ COMMITTED",
             use_native_hstore=False,
             hide_parameters=True,
         )
         event.listen(self._engine.sync_engine, "checkout", _refuse_dead)
-        self._single = self._engine.execution_options(isolation_level="AUTOCOMMIT")
-        self._reading = self._engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         self.closed = False
 
-    def begin(self) -> AbstractAsyncContextManager[AsyncConnection]:
-        """A READ COMMITTED transaction: kept if the block ends well, else as if it had never been."""
+    @asynccontextmanager
+    async def begin(self, begin: str = "BEGIN ISOLATION LEVEL READ COMMITTED") -> AsyncIterator[AsyncConnection]:
+        """A transaction, by default READ COMMITTED: kept if the block ends well, else as if it had never been."""
         self._refuse_closed()
-        return self._engine.begin()
+        async with self._engine.begin() as connection:
+            await connection.exec_driver_sql(begin)
+            yield connection
 
     @asynccontextmanager
     async def writing(self, constraints: Mapping[str, ChopinError] | None = None) -> AsyncIterator[AsyncConnection]:
@@ -90,9 +90,8 @@ class Connections:
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
         """A transaction in which every statement sees the database as it was at the first, and none may write."""
-        self._refuse_closed()
         with translated():
-            async with self._reading.begin() as connection:
+            async with self.begin("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY") as connection:
                 yield connection
 
     @asynccontextmanager
@@ -100,17 +99,21 @@ class Connections:
         """Each statement is a transaction of its own, without round trips to begin and end one."""
         self._refuse_closed()
         with translated():
-            async with self._single.connect() as connection:
+            async with self._engine.connect() as connection:
                 yield connection
 
     async def connect(self) -> DriverConnection:
-        """A new session outside the pool, known to the server by a name of its own (:func:`session_name`)."""
+        """
+        A new session, known to the server by a name of its own (:func:`session_name`).
+
+        In autocommit mode, and it stays so: transactions are begun by a statement of ours. SQLAlchemy would switch modes
+        after it took a connection from the pool and before it answers for it, and a cancellation then loses the connection.
+        """
         self._refuse_closed()
         name = f"chopin {secrets.token_hex(8)}"
         connection = await psycopg.AsyncConnection.connect(self._parameters, application_name=name, autocommit=True)
         try:
             await connection.execute(_LIMITS, ("10s", "20s"))
-            await connection.set_autocommit(False)
         except BaseException:
             await connection.close()
             raise

@@ -50,7 +50,6 @@ class LostSessions:
             "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = ANY (%s)", (names,)
         )
         row = await cursor.fetchone()
-        await connection.rollback()
         return int(row[0]) if row else 0
 
 
@@ -69,13 +68,12 @@ class OwnSession:
         self._name = ""
 
     async def connection(self) -> DriverConnection:
-        """The connection, in autocommit mode, known to be alive a moment ago."""
+        """The connection, known to be alive a moment ago."""
         if self._connection is not None and hung_up(self._connection):
             await self.close()
         if self._connection is None:
             connection = await self._connections.connect()
             try:
-                await connection.set_autocommit(True)
                 for setting in self._settings:
                     await connection.execute(setting.encode())
             except BaseException:
