@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
+from pathlib import Path
 
 import httpx
 import pytest
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from chopin_core.errors import StorageUnavailable
@@ -54,6 +56,19 @@ async def test_the_page_has_a_fresh_nonce_in_its_policy_and_in_its_text(
 async def test_nothing_outside_the_built_assets_can_be_asked_for(site: Site, path: str) -> None:
     async with site.person("ada") as ada:
         assert (await ada.get(path)).status_code == 404
+
+
+async def test_an_asset_that_an_upgrade_took_away_is_not_found(tmp_path: Path) -> None:
+    (tmp_path / "assets").mkdir()
+    asset = tmp_path / "assets" / "main-1.js"
+    asset.write_text("1", encoding="utf-8")
+    routes = client_files.ClientRoutes(tmp_path)
+    request = Request({"type": "http", "path_params": {"name": asset.name}, "headers": []})
+    assert (await routes.asset(request)).status_code == 200
+    asset.unlink()
+    with pytest.raises(HTTPException) as refused:
+        await routes.asset(request)
+    assert refused.value.status_code == 404
 
 
 async def test_readiness_follows_storage_and_liveness_does_not(site: Site) -> None:

@@ -39,7 +39,7 @@ class ClientRoutes:
     async def asset(self, request: Request) -> Response:
         # Looked up, never joined to a path: what is not in the built folder cannot be asked for.
         path = self._assets.get(request.path_params["name"])
-        if path is None:
+        if path is None or not path.is_file():  # gone: an upgrade is replacing what this process serves
             raise HTTPException(404, "Not found")
         return FileResponse(path, headers={"cache-control": "public, max-age=31536000, immutable"})
 

@@ -56,9 +56,14 @@ export async function ask<T>(
   }
 }
 
+/** A frozen network says nothing for minutes; a person is told sooner that they may try again. */
+const PATIENCE_MS = 30_000;
+
 async function reach(path: string, init: RequestInit): Promise<Response> {
+  const patience = AbortSignal.timeout(PATIENCE_MS);
+  const signal = init.signal ? AbortSignal.any([init.signal, patience]) : patience;
   try {
-    return await fetch(path, { ...init, credentials: "same-origin", cache: "no-store" });
+    return await fetch(path, { ...init, signal, credentials: "same-origin", cache: "no-store" });
   } catch (error) {
     if (init.signal?.aborted) throw error;
     throw new Refusal(0, "The server could not be reached.");
