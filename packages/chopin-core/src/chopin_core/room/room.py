@@ -20,24 +20,13 @@ from chopin_core.jsonvalue import Json
 from chopin_core.ports.channels import ChannelStore
 from chopin_core.ports.collaboration import TitleChange
 from chopin_core.ports.documents import DocumentEngine, SharedText
+from chopin_core.room.audience import Audience
 from chopin_core.room.batch import Check, Shadow, Submission
 from chopin_core.room.checkpoints import Checkpoints
-from chopin_core.room.events import (
-    ChannelChanged,
-    CursorsMoved,
-    MemberView,
-    PresenceChanged,
-    Reset,
-    ResetReason,
-    RoomClosed,
-    RoomEvent,
-    Struck,
-    Updated,
-)
+from chopin_core.room.events import ChannelChanged, MemberView, RoomClosed, Struck, Updated
 from chopin_core.room.history import History
 from chopin_core.room.limits import LARGEST_UPDATE
 from chopin_core.room.member import Member
-from chopin_core.room.presence import Presence
 from chopin_core.room.relay import acknowledgements, relays
 from chopin_core.room.timings import Timings
 from chopin_core.sidecar import Sidecar
@@ -115,8 +104,7 @@ class Room:
         self._live = live
         self._shadow = Shadow(foundation.engine, live, foundation.check)
         self._sidecar = sidecar
-        self._presence = Presence()
-        self._opened: set[Member] = set()
+        self._audience = Audience()
         self._turn = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._pending: list[Submission] = []
@@ -139,7 +127,7 @@ class Room:
 
     @property
     def members(self) -> tuple[MemberView, ...]:
-        return tuple(member.view for member in self._presence)
+        return self._audience.views
 
     def view(self) -> RoomView:
         return RoomView(channel=self._channel, text=self._live.text, sidecar=self._sidecar)
@@ -147,14 +135,10 @@ class Room:
     # Coming and going
 
     def join(self, member: Member) -> None:
-        self._presence.join(member)
-        self._tell_others(member, PresenceChanged(members=self.members))
+        self._audience.join(member)
 
     def leave(self, member: Member) -> None:
-        self.close(member)
-        if member in self._presence:
-            self._presence.leave(member)
-            self._tell_others(member, PresenceChanged(members=self.members))
+        self._audience.leave(member, self._epoch)
 
     def open(self, member: Member, epoch: str | None = None, vector: bytes | None = None) -> Opening:
         """
@@ -165,20 +149,19 @@ class Room:
         """
         same = epoch == self._epoch and vector is not None
         update = self._live.diff(vector) if same and vector is not None else self._live.update()
-        self._opened.add(member)
+        self._audience.open(member)
         counters = self._sidecar.counters
         return Opening(
             epoch=self._epoch,
             sequence=counters.sequence,
             revision=counters.plan,
             update=update,
-            cursors=self._presence.cursors(),
+            cursors=self._audience.cursors,
         )
 
     def close(self, member: Member) -> None:
         """The member stops looking at the document but stays in the room."""
-        self._opened.discard(member)
-        self._relay_cursors(member, self._presence.hide(member))
+        self._audience.close(member, self._epoch)
 
     def move_cursor(self, member: Member, epoch: str, update: bytes) -> None:
         """
@@ -187,8 +170,8 @@ class Room:
         Raises:
             UpdateMalformed: it does not hold exactly one readable state.
         """
-        if epoch == self._epoch and member in self._presence:
-            self._relay_cursors(member, self._presence.move(member, update))
+        if epoch == self._epoch:
+            self._audience.move_cursor(member, self._epoch, update)
 
     # Changing the document
 
@@ -199,10 +182,10 @@ class Room:
         One of another epoch is ignored, and so is one from a member who did not open the document since its last reset: it
         was or will be told. One that is too large costs its sender a reset.
         """
-        if self._closed or epoch != self._epoch or submission.member not in self._opened:
+        if self._closed or epoch != self._epoch or submission.member not in self._audience.opened:
             return
         if len(submission.update) > LARGEST_UPDATE:
-            self._reset(submission.member)
+            self._audience.reset(submission.member, self._epoch)
             return
         if not self._pending:
             self._pending_since = asyncio.get_running_loop().time()
@@ -275,14 +258,14 @@ class Room:
         decision = self._shadow.decide(self._live, batch)
         for refused in decision.refused:
             refused.submission.member.tell(Struck(reason=refused.reason))
-            self._reset(refused.submission.member)
+            self._audience.reset(refused.submission.member, self._epoch)
         if decision.update:
             counters = self._sidecar.counters.accepted(len(decision.accepted), text_changed=decision.text_changed)
             await self._keep(decision.update, counters)
         sequence = self._sidecar.counters.sequence
         for member, acknowledged in acknowledgements(decision, self._epoch, sequence):
             member.tell(acknowledged)
-        for member, updated in relays(decision, self._epoch, sequence, self._opened):
+        for member, updated in relays(decision, self._epoch, sequence, self._audience.opened):
             member.tell(updated)
         await self._follow(decision.update)
 
@@ -298,9 +281,10 @@ class Room:
             counters = counters.accepted(1, text_changed=True)
         with self._ending_on_fault():
             await self._keep(update, counters, edit.sections)
-            updated = Updated(epoch=self._epoch, update=update, sequence=counters.sequence, sender=by, agent=True)
-            for member in self._opened if update else ():
-                member.tell(updated)
+            if update:
+                self._audience.tell_opened(
+                    Updated(epoch=self._epoch, update=update, sequence=counters.sequence, sender=by, agent=True)
+                )
             await self._follow(update)
         return self.view()
 
@@ -318,8 +302,7 @@ class Room:
                 raise ChannelMissing(self._channel.id)
         self._checkpoints.committed()
         self._channel = channel
-        for member in self._presence:
-            member.tell(ChannelChanged(channel=channel))
+        self._audience.tell_all(ChannelChanged(channel=channel))
         return channel
 
     async def _keep(self, update: bytes, counters: DocumentCounters, sections: Mapping[str, Json] | None = None) -> None:
@@ -364,27 +347,7 @@ class Room:
         self._epoch, self._live = epoch, live
         self._shadow = Shadow(self._on.engine, live, self._on.check)
         self._checkpoints.folded()
-        self._presence.forget_cursors()
-        for member in tuple(self._opened):
-            self._reset(member)
-
-    # Telling
-
-    def _reset(self, member: Member) -> None:
-        """What the member has is of no use any more; until it opens the document again it takes no part in it."""
-        self._opened.discard(member)
-        member.tell(Reset(epoch=self._epoch, reason=ResetReason.REBUILT))
-
-    def _relay_cursors(self, member: Member, update: bytes | None) -> None:
-        if update is not None:
-            event = CursorsMoved(epoch=self._epoch, update=update, sender=member.view.handle)
-            for other in self._opened - {member}:
-                other.tell(event)
-
-    def _tell_others(self, member: Member, event: RoomEvent) -> None:
-        for other in self._presence:
-            if other is not member:
-                other.tell(event)
+        self._audience.reset_everybody(epoch)
 
     # Checkpoints
 
@@ -423,8 +386,7 @@ class Room:
         self._pending.clear()
         self._room_again.set()
         self._checkpoints.cancel()
-        for member in self._presence:
-            member.tell(RoomClosed())
+        self._audience.tell_all(RoomClosed())
 
     def _spawn(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.get_running_loop().create_task(work)
