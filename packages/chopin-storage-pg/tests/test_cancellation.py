@@ -14,7 +14,7 @@ from chopin_core.counters import StorageRevision
 from chopin_core.ids import ChannelId, OperationId
 from chopin_core.ports.collaboration import TitleChange
 from chopin_core.ports.leases import Lease
-from chopin_storage_pg.storage import PgStorage
+from chopin_storage_pg.storage import PgStorage, open_storage
 from chopin_storage_pg.testing import ScratchDatabase
 
 from cancelling import GivenUp
@@ -166,6 +166,30 @@ async def test_an_operation_given_up_is_kept_whole_or_not_at_all(
     if write is not replaces:
         assert len(stored.updates) == stored.latest
     assert await watch.value("SELECT count(*) FROM channel_operations") == stored.latest
+
+
+async def test_an_attempt_to_connect_that_is_given_up_hangs_up_at_once() -> None:
+    called, hung_up = asyncio.Event(), asyncio.Event()
+
+    async def silent_server(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        called.set()
+        while await reader.read(1024):
+            pass
+        hung_up.set()
+        writer.close()
+
+    async with await asyncio.start_server(silent_server, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        opening = asyncio.create_task(open_storage(f"postgres://u:p@127.0.0.1:{port}/d?sslmode=disable"))
+        await called.wait()
+
+        opening.cancel()
+        with pytest.raises(asyncio.CancelledError) as caught:
+            await opening
+
+        async with asyncio.timeout(2):
+            await hung_up.wait()  # although the error, and so the way it came, is still known here
+        assert caught.value.__traceback__ is not None
 
 
 async def test_a_commit_that_waits_for_a_lock_is_given_up_at_once_and_is_not_kept_later(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import select
+import traceback
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeAlias
@@ -73,11 +74,11 @@ class Connections:
         self.closed = False
 
     @asynccontextmanager
-    async def begin(self, begin: str = "BEGIN ISOLATION LEVEL READ COMMITTED") -> AsyncIterator[AsyncConnection]:
+    async def begin(self, statement: str = "BEGIN ISOLATION LEVEL READ COMMITTED") -> AsyncIterator[AsyncConnection]:
         """A transaction, by default READ COMMITTED: kept if the block ends well, else as if it had never been."""
         self._refuse_closed()
         async with self._engine.begin() as connection:
-            await connection.exec_driver_sql(begin)
+            await connection.exec_driver_sql(statement)
             yield connection
 
     @asynccontextmanager
@@ -111,7 +112,11 @@ class Connections:
         """
         self._refuse_closed()
         name = f"chopin {secrets.token_hex(8)}"
-        connection = await psycopg.AsyncConnection.connect(self._parameters, application_name=name, autocommit=True)
+        try:
+            connection = await psycopg.AsyncConnection.connect(self._parameters, application_name=name, autocommit=True)
+        except BaseException as fault:
+            _let_go_of_sockets(fault)
+            raise
         try:
             await connection.execute(_LIMITS, ("10s", "20s"))
         except BaseException:
@@ -151,6 +156,17 @@ def hung_up(connection: DriverConnection) -> bool:
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)
     return bool(poll.poll(0))
+
+
+def _let_go_of_sockets(fault: BaseException | None) -> None:
+    """
+    Empty the frames in which an attempt to connect failed: they own its socket, for as long as anybody keeps the error.
+
+    The server waits for the rest of the sign-in for a minute, and whoever drops a database waits for it.
+    """
+    while fault is not None:
+        traceback.clear_frames(fault.__traceback__)
+        fault = fault.__context__
 
 
 def _refuse_dead(connection: Any, record: object, proxy: object) -> None:
