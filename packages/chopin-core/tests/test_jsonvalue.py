@@ -104,3 +104,9 @@ def test_read_only_mappings_and_other_sequences_are_json_too() -> None:
 def test_bytes_and_other_objects_are_not(value: Any) -> None:
     with pytest.raises(InvalidField):
         encode({"inner": value})
+
+
+@pytest.mark.parametrize("text", ["1e999", "-1e999", '{"a":[1e400]}'])
+def test_a_number_beyond_all_floats_is_corrupt_and_no_infinity(text: str) -> None:
+    with pytest.raises(CorruptRecord):
+        decode(text, "here")

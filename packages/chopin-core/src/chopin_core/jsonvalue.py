@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
@@ -22,6 +23,13 @@ def encode(value: Json) -> str:
         return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"), default=_plain)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidField("json", "is not a JSON value") from error
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(text)
+    return value
 
 
 def _plain(value: object) -> object:
@@ -45,7 +53,7 @@ def decode(text: str, where: str) -> Json:
         raise ValueError(constant)
 
     try:
-        value: Json = json.loads(text, parse_constant=refuse)
+        value: Json = json.loads(text, parse_constant=refuse, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise CorruptRecord(where, "is not JSON") from error
     return value
