@@ -6,7 +6,7 @@ import asyncio
 import signal
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TypeAlias
 
 import attrs
@@ -136,7 +136,4 @@ def listen(host: str, port: int) -> socket.socket:
         OSError: the address cannot be listened on.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.create_server((host, port), family=family, backlog=512)
-    with suppress(OSError):
-        listener.setblocking(False)
-    return listener
+    return socket.create_server((host, port), family=family, backlog=512)

@@ -109,13 +109,9 @@ class Rooms:
         place.eviction = asyncio.get_running_loop().call_later(wait, self._evict, channel_id, place)
 
     def _evict(self, channel_id: ChannelId, place: _Place) -> None:
-        task = asyncio.get_running_loop().create_task(self._put_away_unless_held(channel_id, place))
+        task = asyncio.get_running_loop().create_task(self._put_away(channel_id, place))
         self._evictions.add(task)
         task.add_done_callback(self._evictions.discard)
-
-    async def _put_away_unless_held(self, channel_id: ChannelId, place: _Place) -> None:
-        if not place.holds:
-            await self._put_away(channel_id, place)
 
     async def _put_away(self, channel_id: ChannelId, place: _Place) -> None:
         async with place.door:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from chopin_core.document.dialect.tree import DEEPEST
+from chopin_core.document.validity import LARGEST_SOURCE
 from chopin_core.room.events import Acknowledged, CursorsMoved, Reset, Updated
 from chopin_core.room.limits import LARGEST_UPDATE
 from chopin_core.room.room import Opening
 from chopin_web.frames.envelope import compose, encoded
 
-LIMITS = {"source": 262_144, "update": LARGEST_UPDATE, "depth": 20}
+LIMITS = {"source": LARGEST_SOURCE, "update": LARGEST_UPDATE, "depth": DEEPEST}
 
 
 def opened(opening: Opening, rid: str | None) -> str:

@@ -60,7 +60,7 @@ def parse_remote(url: str) -> Remote | None:
 
 def open_checkouts(paths: Iterable[Path]) -> tuple[RepositoryAccess, ...]:
     """
-    The repositories at these paths, each once; the sandbox when there is none and no path was asked for.
+    The repositories at these paths, each once.
 
     Raises:
         InvalidField: a path is not inside a git checkout.
