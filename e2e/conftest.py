@@ -59,7 +59,7 @@ async def browser() -> AsyncIterator[Browser]:
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Server]:
     """The data directory and port of a module's server; nothing of it is running afterwards."""
-    house = Server(tmp_path_factory.mktemp("server"), bytecode=tmp_path_factory.getbasetemp() / "bytecode")
+    house = Server(tmp_path_factory.mktemp("server"))
     yield house
     await house.end()
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import itertools
-import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
@@ -17,18 +14,17 @@ import uvicorn
 import websockets
 from starlette.types import ASGIApp
 
-from chopin_core.document.splice import Splice
 from chopin_core.engines.pycrdt import PycrdtEngine
 from chopin_core.errors import StorageUnavailable
 from chopin_core.ids import RepositoryId, UserId
 from chopin_core.memory.storage import MemoryStorage
 from chopin_core.people import Person, Repository, RepositoryAccess, Role
-from chopin_core.ports.documents import SharedText
 from chopin_core.room.rooms import Rooms
 from chopin_core.running import running
 from chopin_web.app import create_app
 from chopin_web.hypercorn_server import serve_on_hypercorn
 from chopin_web.serving import listen
+from chopin_web.testing.browser import Browser
 
 COOKIE = "chopin_session"
 ENGINE = Repository(id=RepositoryId("R_engine"), owner="ada", name="engine")
@@ -77,58 +73,6 @@ class Register:
             raise StorageUnavailable("outage of the test")
 
 
-@attrs.define
-class Browser:
-    """One document socket, with a replica that follows it."""
-
-    wire: websockets.ClientConnection
-    frames: list[dict[str, Any]] = attrs.field(factory=list)
-    replica: SharedText = attrs.field(factory=lambda: PycrdtEngine().new())
-    epoch: str = ""
-    _numbers: itertools.count[int] = attrs.field(factory=itertools.count)
-
-    async def send(self, kind: str, **fields: Any) -> str:
-        rid = f"r{next(self._numbers)}"
-        await self.wire.send(json.dumps({"kind": kind, "ts": 0, "rid": rid, **fields}))
-        return rid
-
-    async def next(self, kind: str, **expected: Any) -> dict[str, Any]:
-        """The next frame of that kind with these fields; others are kept in ``frames`` on the way."""
-        async with asyncio.timeout(5):
-            while True:
-                frame: dict[str, Any] = json.loads(await self.wire.recv())
-                self.frames.append(frame)
-                if frame["kind"] == "plan:update":
-                    self.replica.apply(base64.b64decode(frame["update"]))
-                if frame["kind"] == kind and all(frame.get(name) == value for name, value in expected.items()):
-                    return frame
-
-    async def open(self) -> dict[str, Any]:
-        rid = await self.send("plan:open")
-        reply = await self.next("plan:open", rid=rid)
-        self.replica = PycrdtEngine().load([base64.b64decode(reply["update"])])
-        self.epoch = reply["epoch"]
-        return reply
-
-    async def type_in(self, text: str, at: int = 0) -> str:
-        update = self.replica.splice([Splice(at, at, text)])
-        return await self.submit(update)
-
-    async def submit(self, update: bytes | str, **fields: Any) -> str:
-        encoded = update if isinstance(update, str) else base64.b64encode(update).decode()
-        sent = {"epoch": self.epoch, "id": f"u{next(self._numbers)}", "update": encoded, **fields}
-        return await self.send("plan:update", **sent)
-
-    async def closed(self) -> int | None:
-        """The code the server closes with; what arrives before it is kept."""
-        async with asyncio.timeout(5):
-            try:
-                while True:
-                    self.frames.append(json.loads(await self.wire.recv()))
-            except websockets.ConnectionClosed:
-                return self.wire.close_code
-
-
 @attrs.frozen(kw_only=True)
 class Site:
     origin: str
@@ -160,7 +104,7 @@ class Site:
     @asynccontextmanager
     async def browser(self, name: str, channel: str, **options: Any) -> AsyncIterator[Browser]:
         async with self.dial(name, channel, **options) as wire:
-            browser = Browser(wire=wire)
+            browser = Browser(wire=wire)  # it has not opened the document: some tests are about that
             await browser.next("session:hello")
             yield browser
 

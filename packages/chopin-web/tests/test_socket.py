@@ -81,7 +81,7 @@ async def test_the_probe_tells_what_the_upgrade_would(site: Site) -> None:
 async def test_what_is_no_frame_is_dropped_and_the_connection_stays(any_site: Site, message: str | bytes) -> None:
     channel = await any_site.document()
     async with any_site.browser("ada", channel) as ada:
-        await ada.wire.send(message)
+        await ada.send_anything(message)
         rid = await ada.send("session:ping")
         await ada.next("session:ping", rid=rid)
 
@@ -148,7 +148,7 @@ async def test_typing_too_fast_is_refused_and_going_on_so_closes_the_socket(site
         async def flood() -> None:
             while True:
                 for _ in range(100):
-                    await ada.wire.send(frame)
+                    await ada.send_anything(frame)
                 await asyncio.sleep(0.05)
 
         flooding = asyncio.create_task(flood())
