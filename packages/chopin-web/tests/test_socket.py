@@ -14,7 +14,9 @@ from chopin_core.document.splice import Splice
 from chopin_core.people import Role
 from chopin_core.room.limits import LARGEST_UPDATE
 from chopin_web import admission, outbox
+from chopin_web import socket as document_socket
 from chopin_web.close_codes import CloseCode
+from chopin_web.testing.browser import Browser
 
 from shell_site import ENGINE, Site
 
@@ -256,6 +258,36 @@ async def test_a_reader_who_stops_reading_is_dropped_and_the_others_go_on(site: 
                 break
         else:
             pytest.fail("the slow reader was never dropped")
+
+
+# cases.md 27, the server's half; the browser's is in e2e/test_connection_loss.py
+async def test_who_says_nothing_is_taken_for_gone_and_what_was_typed_on_the_dead_line_arrives_once_later(
+    any_site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(document_socket, "SILENCE", 0.5)
+    channel = await any_site.document()
+    async with any_site.browser("ben", channel) as ben, any_site.browser("ada", channel) as ada:
+        await ben.open()
+        await ada.open()
+        alive = asyncio.create_task(_pings(ben))
+        for word in ("one ", "two ", "three "):  # typed, but not a byte leaves the machine
+            end = len(ada.replica.text)
+            ada.unacknowledged[word] = ada.replica.splice([Splice(end, end, word)])
+        while len((await ben.next("session:presence"))["members"]) != 1:
+            pass
+        assert await ada.closed() == CloseCode.RESTART
+        async with any_site.dial("ada", channel) as wire:
+            await ada.attach(wire)
+            await ada.settled()
+            while ben.replica.text != "one two three ":
+                await ben.next("plan:update", sender="ada")
+        alive.cancel()
+
+
+async def _pings(browser: Browser) -> None:
+    while True:
+        await browser.send("session:ping")
+        await asyncio.sleep(0.1)
 
 
 async def test_a_fault_of_storage_gives_no_acknowledgement_and_asks_everybody_to_come_back(
