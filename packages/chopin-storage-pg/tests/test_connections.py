@@ -4,6 +4,7 @@ import asyncio
 import logging
 from datetime import timedelta
 
+import psycopg
 import pytest
 
 from chopin_core.channel import Channel
@@ -12,8 +13,9 @@ from chopin_core.errors import InvalidField, StorageUnavailable
 from chopin_core.ids import UserId
 from chopin_core.ports.leases import Lease
 from chopin_storage_pg import engine
+from chopin_storage_pg.hazards import hazards
 from chopin_storage_pg.storage import PgStorage, open_storage
-from chopin_storage_pg.testing import ScratchDatabase
+from chopin_storage_pg.testing import ScratchDatabase, ScratchServer
 
 from made import ADA, NOW, commit
 from watch import Session, Watch
@@ -153,3 +155,26 @@ async def test_a_closed_storage_is_unavailable(storage: PgStorage, channel: Chan
         with pytest.raises(StorageUnavailable) as caught:
             await call()
         assert caught.value.cause == "Closed"
+
+
+@pytest.mark.parametrize(("set_by_the_operator", "ours"), [("off", "on"), ("remote_apply", "remote_apply"), ("local", "local")])
+async def test_a_commit_waits_for_the_disk_whatever_the_database_is_set_to(
+    server: ScratchServer, set_by_the_operator: str, ours: str
+) -> None:
+    async with server.copied() as database, await psycopg.AsyncConnection.connect(database.url, autocommit=True) as operator:
+        name = operator.info.dbname
+        await operator.execute(f"ALTER DATABASE {name} SET synchronous_commit = {set_by_the_operator}".encode())
+        async with await database.connect() as storage:
+            connection = await storage._connections.connect()
+            cursor = await connection.execute("SHOW synchronous_commit")
+            assert await cursor.fetchone() == (ours,)
+            await connection.close()
+
+
+async def test_a_server_that_keeps_what_it_commits_has_no_hazards(storage: PgStorage) -> None:
+    assert await storage.hazards() == ()
+
+
+def test_a_server_that_may_lose_what_it_commits_is_told_of() -> None:
+    assert hazards({"fsync": "off", "full_page_writes": "on"}) == ("fsync is off: commits are not forced to disk",)
+    assert len(hazards({"fsync": "off", "full_page_writes": "off"})) == 2

@@ -33,10 +33,17 @@ _PARAMETERS: Final[dict[str, Any]] = {
 }
 """A server whose host or network vanished is noticed in half a minute; the system's defaults take hours."""
 
-_LIMITS: Final = "SELECT set_config('idle_in_transaction_session_timeout', %s, false), set_config('lock_timeout', %s, false)"
+_SETTINGS: Final = """
+SELECT
+    set_config('idle_in_transaction_session_timeout', '10s', false),
+    set_config('lock_timeout', '20s', false),
+    set_config('synchronous_commit', CASE synchronous_commit WHEN 'off' THEN 'on' ELSE synchronous_commit END, false)
+FROM current_setting('synchronous_commit') AS synchronous_commit
 """
-The mirror image: when *our* host vanishes in the middle of a transaction, PostgreSQL ends it soon. It may hold the lease's
-row, and a successor's takeover waits for that.
+"""
+The limits are the mirror image: when *our* host vanishes in the middle of a transaction, PostgreSQL ends it soon. It may hold
+the lease's row, and a successor's takeover waits for that. A commit is answered when it is on disk, whatever the database's
+default; an operator's stricter choice (a standby that must have it too) stands.
 """
 
 
@@ -118,7 +125,7 @@ class Connections:
             _let_go_of_sockets(fault)
             raise
         try:
-            await connection.execute(_LIMITS, ("10s", "20s"))
+            await connection.execute(_SETTINGS)
         except BaseException:
             await connection.close()
             raise

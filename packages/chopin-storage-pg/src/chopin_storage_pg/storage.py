@@ -9,6 +9,7 @@ from chopin_storage_pg.channels import PgChannelStore
 from chopin_storage_pg.collaboration import PgCollaborationStore
 from chopin_storage_pg.engine import Connections
 from chopin_storage_pg.grouping import GroupedCommits
+from chopin_storage_pg.hazards import hazards, settings
 from chopin_storage_pg.leases import RENEWING, PgLeaseStore
 from chopin_storage_pg.migrate import Migrations
 from chopin_storage_pg.outcomes import Outcomes
@@ -53,6 +54,10 @@ class PgStorage:
 
     async def health(self) -> None:
         await self._migrations.refuse_incomplete()
+
+    async def hazards(self) -> tuple[str, ...]:
+        """How the server is set to lose, in a crash, what it had called committed; a sentence for each, none if it keeps it."""
+        return hazards(await settings(self._connections))
 
     async def close(self) -> None:
         await self._connections.close()

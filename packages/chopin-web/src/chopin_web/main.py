@@ -8,6 +8,7 @@ from pathlib import Path
 
 import attrs
 import click
+import structlog
 from rich.console import Console
 
 from chopin_core.engines.pycrdt import PycrdtEngine
@@ -22,6 +23,8 @@ from chopin_web.local.secrets import LocalSecrets
 from chopin_web.local.sign_in import PATH as SIGN_IN_PATH
 from chopin_web.local.sign_in import LocalSignIn
 from chopin_web.serving import Ready, Shell, serve_until_stopped
+
+_log = structlog.get_logger("chopin")
 
 console = Console(stderr=True, highlight=False)
 
@@ -91,6 +94,8 @@ async def _serve(database_url: str, owner: str, listener: socket.socket, mode: L
         with console.status("Bringing the schema up to date …"):
             await storage.migrate()
             await storage.health()
+        for hazard in await storage.hazards():
+            _log.warning("what is acknowledged can be lost in a crash of the database's machine", hazard=hazard)
         return await serve_until_stopped(
             storage=storage,
             engine=PycrdtEngine(),
