@@ -14,6 +14,11 @@ GraphVersion            a new draft of the implementation graph
 GraphRevision           an edit of that draft
 ResearchRevision        a change of a research request
 JobChannelRevision      a change of a background job of the channel
+TargetGeneration        a job is enqueued for its target; older ones of the target are superseded
+ClaimGeneration         a job is claimed by a worker
+AgentGeneration         the Planner of a channel gets an owner
+CredentialRevision      credentials of a session or a machine are rotated
+NavigationRevision      somebody's last document is written
 FencingToken            a lease is taken over; never falls for a name
 ======================  ==========================================================================================
 
@@ -36,6 +41,11 @@ GraphVersion = NewType("GraphVersion", int)
 GraphRevision = NewType("GraphRevision", int)
 ResearchRevision = NewType("ResearchRevision", int)
 JobChannelRevision = NewType("JobChannelRevision", int)
+TargetGeneration = NewType("TargetGeneration", int)
+ClaimGeneration = NewType("ClaimGeneration", int)
+AgentGeneration = NewType("AgentGeneration", int)
+CredentialRevision = NewType("CredentialRevision", int)
+NavigationRevision = NewType("NavigationRevision", int)
 FencingToken = NewType("FencingToken", int)
 
 LARGEST = 2**53 - 1

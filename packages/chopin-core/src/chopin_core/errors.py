@@ -63,6 +63,52 @@ class UserMissing(Missing):
         return f"there is no user {self.user_id}"
 
 
+@attrs.frozen
+class SessionMissing(Missing):
+    def __str__(self) -> str:  # its id is half of what signs somebody in
+        return "there is no such session"
+
+
+@attrs.frozen
+class MachineMissing(Missing):
+    machine_id: str
+
+    def __str__(self) -> str:
+        return f"there is no machine {self.machine_id} of that owner"
+
+
+@attrs.frozen
+class NavigationMissing(Missing):
+    user_id: str
+
+    def __str__(self) -> str:
+        return f"no navigation of user {self.user_id} was ever written"
+
+
+@attrs.frozen
+class JobMissing(Missing):
+    job_id: str
+
+    def __str__(self) -> str:
+        return f"there is no job {self.job_id} in that channel"
+
+
+@attrs.frozen
+class WorkspaceMissing(Missing):
+    workspace_id: str
+
+    def __str__(self) -> str:
+        return f"there is no research workspace {self.workspace_id} in that channel"
+
+
+@attrs.frozen
+class TurnMissing(Missing):
+    turn_id: str
+
+    def __str__(self) -> str:
+        return f"there is no turn {self.turn_id} in that workspace"
+
+
 # Conflict
 
 
@@ -168,6 +214,93 @@ class ProjectionProtected(Conflict):
 
     def __str__(self) -> str:
         return "Questionnaire, Decision and Research blocks must stay as they are"
+
+
+@attrs.frozen
+class ChannelActive(Conflict):
+    """Only an archived channel is deleted."""
+
+    channel_id: str
+
+    def __str__(self) -> str:
+        return f"channel {self.channel_id} is not archived"
+
+
+@attrs.frozen
+class ChannelReferred(Conflict):
+    """The channel has a child, or is the published report of a research request."""
+
+    channel_id: str
+
+    def __str__(self) -> str:
+        return f"channel {self.channel_id} is still referred to"
+
+
+@attrs.frozen
+class SessionExists(Conflict):
+    def __str__(self) -> str:
+        return "the session id is in use"
+
+
+@attrs.frozen
+class MachineExists(Conflict):
+    machine_id: str
+
+    def __str__(self) -> str:
+        return f"machine {self.machine_id}, or one with its token, exists already"
+
+
+@attrs.frozen
+class AgentNotOwned(Conflict):
+    """The Planner of the channel is not owned by that session under that generation."""
+
+    channel_id: str
+    generation: int
+
+    def __str__(self) -> str:
+        return f"the agent of channel {self.channel_id} is not owned under generation {self.generation}"
+
+
+@attrs.frozen
+class JobExists(Conflict):
+    job_id: str
+
+    def __str__(self) -> str:
+        return f"job {self.job_id} exists already"
+
+
+@attrs.frozen
+class JobMoved(Conflict):
+    """The job is in a state that does not allow this, or a later one has taken its target over."""
+
+    job_id: str
+    state: str
+
+    def __str__(self) -> str:
+        return f"job {self.job_id} is {self.state} or superseded"
+
+
+@attrs.frozen
+class StaleJob(Conflict):
+    """The job changed since it was read, or an instant lies before its last change."""
+
+    job_id: str
+    expected: int
+    actual: int
+
+    def __str__(self) -> str:
+        return f"job {self.job_id} is at revision {self.actual}, not {self.expected}, or changed later"
+
+
+@attrs.frozen
+class ClaimLost(Conflict):
+    """The claim has expired, was given to another worker, or its job is not running any more."""
+
+    job_id: str
+    generation: int
+
+    def __str__(self) -> str:
+        return f"claim {self.generation} on job {self.job_id} is not held"
 
 
 # Invalid

@@ -16,6 +16,12 @@ ChannelId = NewType("ChannelId", str)
 RepositoryId = NewType("RepositoryId", str)
 UserId = NewType("UserId", str)
 OperationId = NewType("OperationId", str)
+SessionId = NewType("SessionId", str)
+MachineId = NewType("MachineId", str)
+JobId = NewType("JobId", str)
+WorkspaceId = NewType("WorkspaceId", str)
+TurnId = NewType("TurnId", str)
+MessageId = NewType("MessageId", str)
 
 STORED_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9]{1,20}")
 """Any id Chopin ever minted. Match it with ``fullmatch``: ``$`` would let a trailing newline pass."""

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from chopin_core.memory.agents import MemoryAgentStore
 from chopin_core.memory.channels import MemoryChannelStore
 from chopin_core.memory.collaboration import MemoryCollaborationStore
+from chopin_core.memory.images import MemoryImageStore
+from chopin_core.memory.jobs import MemoryJobStore
 from chopin_core.memory.leases import MemoryLeaseStore
+from chopin_core.memory.machines import MemoryMachineStore
+from chopin_core.memory.navigation import MemoryNavigationStore
+from chopin_core.memory.sessions import MemorySessionStore
 from chopin_core.memory.tables import Connection, Tables
 from chopin_core.memory.users import MemoryUserStore
 
@@ -30,6 +36,12 @@ class MemoryStorage:
         self._channels = MemoryChannelStore(self._connection)
         self._collaboration = MemoryCollaborationStore(self._connection)
         self._leases = MemoryLeaseStore(self._connection)
+        self._agents = MemoryAgentStore(self._connection)
+        self._images = MemoryImageStore(self._connection)
+        self._jobs = MemoryJobStore(self._connection)
+        self._machines = MemoryMachineStore(self._connection)
+        self._navigation = MemoryNavigationStore(self._connection)
+        self._sessions = MemorySessionStore(self._connection)
 
     @property
     def users(self) -> MemoryUserStore:
@@ -46,6 +58,30 @@ class MemoryStorage:
     @property
     def leases(self) -> MemoryLeaseStore:
         return self._leases
+
+    @property
+    def agents(self) -> MemoryAgentStore:
+        return self._agents
+
+    @property
+    def images(self) -> MemoryImageStore:
+        return self._images
+
+    @property
+    def jobs(self) -> MemoryJobStore:
+        return self._jobs
+
+    @property
+    def machines(self) -> MemoryMachineStore:
+        return self._machines
+
+    @property
+    def navigation(self) -> MemoryNavigationStore:
+        return self._navigation
+
+    @property
+    def sessions(self) -> MemorySessionStore:
+        return self._sessions
 
     async def health(self) -> None:
         await self._connection.turn()

@@ -9,13 +9,20 @@ from datetime import UTC, datetime
 import attrs
 
 from chopin_core.channel import Channel
-from chopin_core.counters import Epoch, StorageRevision, StorageSequence
+from chopin_core.counters import Epoch, JobChannelRevision, StorageRevision, StorageSequence, TargetGeneration
 from chopin_core.errors import StorageUnavailable
-from chopin_core.ids import ChannelId, OperationId, RepositoryId, UserId
+from chopin_core.ids import ChannelId, JobId, MachineId, OperationId, RepositoryId, SessionId, UserId
+from chopin_core.jobs.job import Job
 from chopin_core.jsonvalue import decode, encode
 from chopin_core.people import User
+from chopin_core.ports.agents import Agent
 from chopin_core.ports.collaboration import CommitResult, Event, Snapshot, StoredEvent, StoredUpdate
+from chopin_core.ports.images import Image
+from chopin_core.ports.jobs import Artifact
 from chopin_core.ports.leases import Lease
+from chopin_core.ports.machines import Machine
+from chopin_core.ports.navigation import Navigation, Project
+from chopin_core.ports.sessions import WebSession
 from chopin_core.sidecar import SidecarPatch, SidecarRecord, unanswered_decisions
 
 
@@ -102,6 +109,12 @@ class History:
     events: dict[str, KeptEvent] = attrs.field(factory=dict)
 
 
+@attrs.frozen(kw_only=True)
+class KeptMachine:
+    machine: Machine
+    token_hash: bytes
+
+
 @attrs.define
 class Tables:
     """One database. Storages that are given the same one see the same data, as processes would."""
@@ -111,6 +124,18 @@ class Tables:
     slugs: dict[tuple[RepositoryId, str], ChannelId] = attrs.field(factory=dict)
     histories: dict[ChannelId, History] = attrs.field(factory=dict)
     leases: dict[str, Lease] = attrs.field(factory=dict)
+    sessions: dict[SessionId, WebSession] = attrs.field(factory=dict)
+    agents: dict[ChannelId, Agent] = attrs.field(factory=dict)
+    projects: dict[UserId, list[Project]] = attrs.field(factory=dict)
+    navigations: dict[UserId, Navigation] = attrs.field(factory=dict)
+    images: dict[tuple[ChannelId, str], Image] = attrs.field(factory=dict)
+    machines: dict[MachineId, KeptMachine] = attrs.field(factory=dict)
+    machine_choices: dict[tuple[UserId, ChannelId], MachineId] = attrs.field(factory=dict)
+    machine_favourites: dict[UserId, MachineId] = attrs.field(factory=dict)
+    job_revisions: dict[ChannelId, JobChannelRevision] = attrs.field(factory=dict)
+    job_targets: dict[tuple[ChannelId, str], TargetGeneration] = attrs.field(factory=dict)
+    jobs: dict[JobId, Job] = attrs.field(factory=dict)
+    artifacts: dict[JobId, Artifact] = attrs.field(factory=dict)
 
 
 @attrs.define(kw_only=True)

@@ -1,0 +1,1 @@
+"""Background jobs: what one is, and the rules by which it moves. Storage locks and keeps; nothing here does."""
