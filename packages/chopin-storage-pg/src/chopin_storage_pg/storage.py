@@ -5,16 +5,22 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Self
 
+from chopin_storage_pg.agents import PgAgentStore
 from chopin_storage_pg.channels import PgChannelStore
 from chopin_storage_pg.collaboration import PgCollaborationStore
 from chopin_storage_pg.engine import Connections
 from chopin_storage_pg.grouping import GroupedCommits
 from chopin_storage_pg.hazards import hazards, settings
+from chopin_storage_pg.images import PgImageStore
+from chopin_storage_pg.jobs import PgJobStore
 from chopin_storage_pg.leases import RENEWING, PgLeaseStore
+from chopin_storage_pg.machines import PgMachineStore
 from chopin_storage_pg.migrate import Migrations
+from chopin_storage_pg.navigation import PgNavigationStore
 from chopin_storage_pg.outcomes import Outcomes
 from chopin_storage_pg.sessions import LostSessions, OwnSession
 from chopin_storage_pg.users import PgUserStore
+from chopin_storage_pg.web_sessions import PgWebSessionStore
 
 
 class PgStorage:
@@ -25,12 +31,18 @@ class PgStorage:
         lost = LostSessions()
         outcomes = Outcomes(connections, lost)
         self._connections = connections
-        self._sessions = committing, renewing = OwnSession(connections, lost), OwnSession(connections, lost, *RENEWING)
+        self._own = committing, renewing = OwnSession(connections, lost), OwnSession(connections, lost, *RENEWING)
         self._migrations = Migrations(connections)
         self._users = PgUserStore(connections)
         self._channels = PgChannelStore(connections)
         self._collaboration = PgCollaborationStore(connections, GroupedCommits(committing, outcomes), outcomes)
         self._leases = PgLeaseStore(connections, renewing, lost)
+        self._agents = PgAgentStore(connections)
+        self._images = PgImageStore(connections)
+        self._jobs = PgJobStore(connections)
+        self._machines = PgMachineStore(connections)
+        self._navigation = PgNavigationStore(connections)
+        self._sessions = PgWebSessionStore(connections)
 
     @property
     def users(self) -> PgUserStore:
@@ -48,6 +60,30 @@ class PgStorage:
     def leases(self) -> PgLeaseStore:
         return self._leases
 
+    @property
+    def agents(self) -> PgAgentStore:
+        return self._agents
+
+    @property
+    def images(self) -> PgImageStore:
+        return self._images
+
+    @property
+    def jobs(self) -> PgJobStore:
+        return self._jobs
+
+    @property
+    def machines(self) -> PgMachineStore:
+        return self._machines
+
+    @property
+    def navigation(self) -> PgNavigationStore:
+        return self._navigation
+
+    @property
+    def sessions(self) -> PgWebSessionStore:
+        return self._sessions
+
     async def migrate(self) -> None:
         """Bring the schema to the one of this version; see :meth:`Migrations.upgrade`."""
         await self._migrations.upgrade()
@@ -61,7 +97,7 @@ class PgStorage:
 
     async def close(self) -> None:
         await self._connections.close()
-        for session in self._sessions:
+        for session in self._own:
             await session.close()
 
     async def __aenter__(self) -> Self:

@@ -233,6 +233,178 @@ channel_events: Final = Table(
     UniqueConstraint("channel_id", "id"),
 )
 
+web_sessions: Final = Table(
+    "web_sessions",
+    metadata,
+    _id("id", primary_key=True),
+    _id("user_id", ForeignKey("users.id")),
+    _instant("expires_at"),
+    _instant("created_at"),
+    Column("secret_hash", LargeBinary, nullable=True),
+    Column("ciphertext", LargeBinary, nullable=True, comment="opaque; its key is not in this database"),
+    _count("credential_revision", nullable=True),
+    CheckConstraint("num_nonnulls(secret_hash, ciphertext, credential_revision) IN (0, 3)", name="credentials"),
+)
+Index("web_sessions_expires_at_idx", web_sessions.c.expires_at)
+
+agent_state: Final = Table(
+    "agent_state",
+    metadata,
+    _of_channel(primary_key=True),
+    _id("owner_session_id", ForeignKey("web_sessions.id"), nullable=True),
+    _count("generation"),
+    _text("summary", server_default=""),
+    _count("transcript_cursor", 0),
+    _text("status"),
+    _instant("updated_at"),
+    CheckConstraint("status IN ('ready', 'unavailable')", name="status"),
+)
+Index(
+    "agent_state_owner_session_id_idx",
+    agent_state.c.owner_session_id,
+    postgresql_where=agent_state.c.owner_session_id.is_not(None),
+)
+
+user_projects: Final = Table(
+    "user_projects",
+    metadata,
+    _id("user_id", ForeignKey("users.id"), primary_key=True),
+    _id("repository_id", primary_key=True),
+    _text("repository_owner"),
+    _text("repository_name"),
+    Column("position", Integer, nullable=False),
+    _instant("added_at"),
+    UniqueConstraint("user_id", "position"),
+)
+
+user_navigation: Final = Table(
+    "user_navigation",
+    metadata,
+    _id("user_id", ForeignKey("users.id"), primary_key=True),
+    _id("last_document_id", ForeignKey("channels.id", ondelete="SET NULL"), nullable=True),
+    _count("revision"),
+    _instant("updated_at"),
+)
+Index("user_navigation_last_document_id_idx", user_navigation.c.last_document_id)
+
+plan_images: Final = Table(
+    "plan_images",
+    metadata,
+    _of_channel(primary_key=True),
+    _id("sha256", primary_key=True),
+    _text("type"),
+    Column("content", LargeBinary, nullable=False),
+    _id("uploaded_by", ForeignKey("users.id")),
+    _instant("created_at"),
+)
+Index("plan_images_sha256_idx", plan_images.c.sha256)
+
+machines: Final = Table(
+    "machines",
+    metadata,
+    _id("id", primary_key=True),
+    _id("owner_id", ForeignKey("users.id")),
+    _text("label"),
+    Column("repositories", JsonText, nullable=False),
+    Column("auto_run", Boolean, nullable=False),
+    Column("token_hash", LargeBinary, nullable=False),
+    Column("ciphertext", LargeBinary, nullable=True, comment="opaque; its key is not in this database"),
+    _count("credential_revision", nullable=True),
+    _instant("last_contact_at", nullable=True),
+    _instant("created_at"),
+    _instant("revoked_at", nullable=True),
+    UniqueConstraint("token_hash"),
+    CheckConstraint("num_nonnulls(ciphertext, credential_revision) IN (0, 2)", name="credentials"),
+    CheckConstraint("revoked_at IS NULL OR ciphertext IS NULL", name="revoked"),
+)
+Index("machines_owner_id_idx", machines.c.owner_id)
+
+machine_choices: Final = Table(
+    "machine_choices",
+    metadata,
+    _id("user_id", ForeignKey("users.id"), primary_key=True),
+    _of_channel(primary_key=True),
+    _id("machine_id", ForeignKey("machines.id")),
+)
+Index("machine_choices_channel_id_idx", machine_choices.c.channel_id)
+Index("machine_choices_machine_id_idx", machine_choices.c.machine_id)
+
+machine_favourites: Final = Table(
+    "machine_favourites",
+    metadata,
+    _id("user_id", ForeignKey("users.id"), primary_key=True),
+    _id("machine_id", ForeignKey("machines.id")),
+)
+Index("machine_favourites_machine_id_idx", machine_favourites.c.machine_id)
+
+background_job_channels: Final = Table(
+    "background_job_channels",
+    metadata,
+    _of_channel(primary_key=True),
+    _count("revision"),
+)
+
+background_job_targets: Final = Table(
+    "background_job_targets",
+    metadata,
+    _of_channel(primary_key=True),
+    _id("target_key", primary_key=True),
+    _count("generation"),
+)
+
+background_jobs: Final = Table(
+    "background_jobs",
+    metadata,
+    _id("id", primary_key=True),
+    _of_channel(),
+    _text("type"),
+    Column("version", Integer, nullable=False),
+    _id("target_key"),
+    _count("target_generation"),
+    _id("idempotency_key"),
+    _text("fingerprint"),
+    _text("origin"),
+    Column("input", JsonText, nullable=False),
+    _text("state"),
+    _count("revision"),
+    _count("attempts", 0),
+    _count("failures", 0),
+    _count("claim_generation", 0),
+    _text("claim_owner", nullable=True),
+    _instant("claim_expires_at", nullable=True),
+    Column("claim_binding", JsonText, nullable=True),
+    _instant("available_at"),
+    _text("reason", nullable=True),
+    Column("progress", JsonText, nullable=False),
+    _instant("created_at"),
+    _instant("updated_at"),
+    UniqueConstraint("channel_id", "idempotency_key"),
+    CheckConstraint("num_nonnulls(claim_owner, claim_expires_at) = CASE state WHEN 'running' THEN 2 ELSE 0 END", name="claim"),
+)
+Index("background_jobs_page_idx", background_jobs.c.channel_id, background_jobs.c.created_at.desc(), background_jobs.c.id)
+Index(
+    "background_jobs_due_idx",
+    func.coalesce(background_jobs.c.claim_expires_at, background_jobs.c.available_at),
+    background_jobs.c.created_at,
+    background_jobs.c.id,
+    postgresql_where=background_jobs.c.state.in_(("pending", "running")),
+)
+Index(
+    "background_jobs_open_idx",
+    background_jobs.c.channel_id,
+    background_jobs.c.target_key,
+    postgresql_where=background_jobs.c.state.in_(("pending", "paused", "running")),
+)
+
+background_job_artifacts: Final = Table(
+    "background_job_artifacts",
+    metadata,
+    _id("job_id", ForeignKey("background_jobs.id", ondelete="CASCADE"), primary_key=True),
+    _count("revision"),
+    Column("value", JsonText, nullable=False),
+    _instant("created_at"),
+)
+
 storage_leases: Final = Table(
     "storage_leases",
     metadata,

@@ -13,9 +13,9 @@ from chopin_core.memory.jobs import MemoryJobStore
 from chopin_core.memory.leases import MemoryLeaseStore
 from chopin_core.memory.machines import MemoryMachineStore
 from chopin_core.memory.navigation import MemoryNavigationStore
-from chopin_core.memory.sessions import MemorySessionStore
 from chopin_core.memory.tables import Connection, Tables
 from chopin_core.memory.users import MemoryUserStore
+from chopin_core.memory.web_sessions import MemoryWebSessionStore
 
 
 def _now() -> datetime:
@@ -41,7 +41,7 @@ class MemoryStorage:
         self._jobs = MemoryJobStore(self._connection)
         self._machines = MemoryMachineStore(self._connection)
         self._navigation = MemoryNavigationStore(self._connection)
-        self._sessions = MemorySessionStore(self._connection)
+        self._sessions = MemoryWebSessionStore(self._connection)
 
     @property
     def users(self) -> MemoryUserStore:
@@ -80,7 +80,7 @@ class MemoryStorage:
         return self._navigation
 
     @property
-    def sessions(self) -> MemorySessionStore:
+    def sessions(self) -> MemoryWebSessionStore:
         return self._sessions
 
     async def health(self) -> None:

@@ -22,7 +22,7 @@ from chopin_core.ports.jobs import Artifact
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.machines import Machine
 from chopin_core.ports.navigation import Navigation, Project
-from chopin_core.ports.sessions import WebSession
+from chopin_core.ports.web_sessions import WebSession
 from chopin_core.sidecar import SidecarPatch, SidecarRecord, unanswered_decisions
 
 

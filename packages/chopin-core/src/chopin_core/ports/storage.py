@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from chopin_core.ports.agents import AgentStore
 from chopin_core.ports.channels import ChannelStore
 from chopin_core.ports.collaboration import CollaborationStore
+from chopin_core.ports.images import ImageStore
+from chopin_core.ports.jobs import JobStore
 from chopin_core.ports.leases import LeaseStore
+from chopin_core.ports.machines import MachineStore
+from chopin_core.ports.navigation import NavigationStore
 from chopin_core.ports.users import UserStore
+from chopin_core.ports.web_sessions import WebSessionStore
 
 
 class Storage(Protocol):
@@ -24,10 +30,28 @@ class Storage(Protocol):
     def users(self) -> UserStore: ...
 
     @property
+    def sessions(self) -> WebSessionStore: ...
+
+    @property
+    def machines(self) -> MachineStore: ...
+
+    @property
+    def navigation(self) -> NavigationStore: ...
+
+    @property
     def channels(self) -> ChannelStore: ...
 
     @property
+    def agents(self) -> AgentStore: ...
+
+    @property
+    def images(self) -> ImageStore: ...
+
+    @property
     def collaboration(self) -> CollaborationStore: ...
+
+    @property
+    def jobs(self) -> JobStore: ...
 
     @property
     def leases(self) -> LeaseStore: ...

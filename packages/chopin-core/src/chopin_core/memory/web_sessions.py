@@ -12,11 +12,11 @@ from chopin_core.ids import SessionId
 from chopin_core.memory.leases import fence
 from chopin_core.memory.tables import Connection, Tables, utc
 from chopin_core.ports.leases import Lease
-from chopin_core.ports.sessions import Credentials, SessionsReset, WebSession
+from chopin_core.ports.web_sessions import Credentials, SessionsReset, WebSession
 
 
 @attrs.frozen
-class MemorySessionStore:
+class MemoryWebSessionStore:
     _connection: Connection
 
     async def create(self, session: WebSession) -> None:

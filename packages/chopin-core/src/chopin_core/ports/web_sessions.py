@@ -54,7 +54,7 @@ class SessionsReset:
     lease: Lease
 
 
-class SessionStore(Protocol):
+class WebSessionStore(Protocol):
     """
     Sessions by id. Where a session ends, the Planner ownership it holds ends in the same step: the owner goes, the status
     becomes unavailable, and generation, summary and cursor stay.
