@@ -303,6 +303,27 @@ class ClaimLost(Conflict):
         return f"claim {self.generation} on job {self.job_id} is not held"
 
 
+@attrs.frozen
+class ResearchRefused(Conflict):
+    """The request is in a state that does not allow this; ``reason`` is a code (see ``ports/research.py``)."""
+
+    workspace_id: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"research workspace {self.workspace_id}: {self.reason}"
+
+
+@attrs.frozen
+class ProjectionRefused(Conflict):
+    """A commit would add or remove the block of a research request that does not allow that now."""
+
+    workspace_id: str
+
+    def __str__(self) -> str:
+        return f"the block of research workspace {self.workspace_id} may not be added or removed now"
+
+
 # Invalid
 
 

@@ -1,0 +1,170 @@
+"""A research workspace: one question of a document, from its proposal to the child that reports on it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from datetime import datetime
+from itertools import count
+from typing import Any
+
+import attrs
+
+from chopin_core.channel import TITLE_LENGTH
+from chopin_core.counters import ResearchRevision
+from chopin_core.errors import InvalidField
+from chopin_core.ids import ChannelId, MessageId, RepositoryId, TurnId, UserId, WorkspaceId, channel_id
+from chopin_core.instants import aware_field
+from chopin_core.text import storable, storable_field
+
+
+def named_field(instance: object, attribute: attrs.Attribute[Any], value: str | None) -> None:
+    """An attrs validator: text that can be stored, and not the empty one; an absent value passes."""
+    if value is not None and not storable(value, attribute.name):
+        raise InvalidField(attribute.name, "is empty")
+
+
+class Origin(enum.Enum):
+    """Where a request came from."""
+
+    INLINE = "inline"
+    SIDEBAR = "sidebar"
+    PLANNER = "planner"
+
+
+class InlineReference(enum.Enum):
+    """Whether the document shows where a Planner's request belongs."""
+
+    PENDING = "pending"
+    PLACED = "placed"
+
+
+@attrs.frozen(kw_only=True)
+class Workspace:
+    """
+    A request as it is stored. ``query`` and ``confirmed_by`` stand together: the question as it was confirmed, and by whom.
+
+    ``turns`` and ``messages`` say how many there are; their ordinals and sequences have no gaps.
+    """
+
+    id: WorkspaceId
+    channel_id: ChannelId
+    title: str
+    proposed_question: str
+    origin: Origin
+    created_by: UserId
+    idempotency_key: str
+    fingerprint: str
+    created_at: datetime
+    updated_at: datetime
+    revision: ResearchRevision = attrs.field(default=ResearchRevision(0))
+    turns: int = 0
+    messages: int = 0
+    query: str | None = None
+    confirmed_by: UserId | None = None
+    origin_message: MessageId | None = None
+    inline_reference: InlineReference | None = None
+    published_channel: ChannelId | None = None
+
+    @property
+    def confirmed(self) -> bool:
+        return self.query is not None
+
+    def moved(self, now: datetime, **changes: Any) -> Workspace:
+        """One revision on, with its activity at the later of the stored instant and ``now``."""
+        revision = ResearchRevision(self.revision + 1)
+        return attrs.evolve(self, revision=revision, updated_at=max(self.updated_at, now), **changes)
+
+
+@attrs.frozen(kw_only=True)
+class Proposal:
+    """
+    A request that still has to be confirmed.
+
+    Raises:
+        InvalidField: a text is empty or cannot be stored.
+    """
+
+    id: WorkspaceId = attrs.field(validator=named_field)
+    channel_id: ChannelId
+    title: str = attrs.field(validator=named_field)
+    question: str = attrs.field(validator=named_field)
+    origin: Origin
+    origin_message: MessageId | None = attrs.field(default=None, validator=named_field)
+    created_by: UserId = attrs.field(validator=storable_field)
+    idempotency_key: str = attrs.field(validator=named_field)
+    fingerprint: str = attrs.field(validator=named_field)
+    now: datetime = attrs.field(validator=aware_field)
+
+    def staged(self) -> Workspace:
+        return Workspace(
+            id=self.id,
+            channel_id=self.channel_id,
+            title=self.title,
+            proposed_question=self.question,
+            origin=self.origin,
+            origin_message=self.origin_message,
+            created_by=self.created_by,
+            idempotency_key=self.idempotency_key,
+            fingerprint=self.fingerprint,
+            created_at=self.now,
+            updated_at=self.now,
+        )
+
+
+@attrs.frozen(kw_only=True)
+class Start:
+    """
+    A request that is confirmed by being made: inline in the document, or by the Planner from a Chat message.
+
+    Raises:
+        InvalidField: the origin is neither; a Planner's names no message, or an inline one does; only a Planner's may ask for
+            a reference in the document.
+    """
+
+    proposal: Proposal = attrs.field()
+    turn_id: TurnId = attrs.field(validator=named_field)
+    message_id: MessageId = attrs.field(validator=named_field)
+    request_id: str = attrs.field(validator=named_field)
+    handle: str = attrs.field(validator=named_field)
+    inline_reference: bool = attrs.field(default=False)
+
+    @proposal.validator
+    def _begun_in_the_document(self, attribute: attrs.Attribute[Proposal], value: Proposal) -> None:
+        if value.origin is Origin.SIDEBAR:
+            raise InvalidField("origin", "must be inline or planner")
+        if (value.origin is Origin.PLANNER) is not (value.origin_message is not None):
+            raise InvalidField("origin_message", "goes with a request of the Planner, and with no other")
+
+    @inline_reference.validator
+    def _of_the_planner(self, attribute: attrs.Attribute[bool], value: bool) -> None:
+        if value and self.proposal.origin is not Origin.PLANNER:
+            raise InvalidField("inline_reference", "goes with a request of the Planner")
+
+    def staged(self) -> Workspace:
+        proposal = self.proposal
+        return attrs.evolve(
+            proposal.staged(),
+            query=proposal.question,
+            confirmed_by=proposal.created_by,
+            turns=1,
+            messages=1,
+            inline_reference=InlineReference.PENDING if self.inline_reference else None,
+        )
+
+
+def report_id(repository: RepositoryId, workspace: WorkspaceId) -> ChannelId:
+    """The id of the child that reports on a request: the same for every attempt to publish it."""
+    return channel_id(repository, workspace)
+
+
+def free_title(title: str, taken: Callable[[str], bool]) -> str:
+    """The title, or the first of ``title (2)``, ``title (3)`` … that is not ``taken``; the stem gives way to the suffix."""
+    if not taken(title):
+        return title
+    for number in count(2):
+        suffix = f" ({number})"
+        candidate = title[: TITLE_LENGTH - len(suffix)].rstrip() + suffix
+        if not taken(candidate):
+            return candidate
+    raise AssertionError("unreachable: count() does not end")
