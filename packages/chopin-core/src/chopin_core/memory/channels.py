@@ -23,7 +23,7 @@ class MemoryChannelStore:
 
     async def create(self, creation: ChannelCreate) -> Channel:
         now = utc(creation.now)
-        history = _born(creation.initial, now)
+        history = born(creation.initial, now)
         tables = await self._connection.turn()
         if creation.parent_id is not None:
             parent = channel_of(tables, creation.parent_id)
@@ -131,7 +131,7 @@ def channel_of(tables: Tables, channel_id: ChannelId) -> Channel:
     return tables.channels[channel_id]
 
 
-def _born(initial: Initial | None, now: datetime) -> History:
+def born(initial: Initial | None, now: datetime) -> History:
     if initial is None:
         return History()
     sidecar = KeptSidecar.of(initial.sidecar)

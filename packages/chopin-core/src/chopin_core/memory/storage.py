@@ -13,6 +13,7 @@ from chopin_core.memory.jobs import MemoryJobStore
 from chopin_core.memory.leases import MemoryLeaseStore
 from chopin_core.memory.machines import MemoryMachineStore
 from chopin_core.memory.navigation import MemoryNavigationStore
+from chopin_core.memory.research import MemoryResearchStore
 from chopin_core.memory.tables import Connection, Tables
 from chopin_core.memory.users import MemoryUserStore
 from chopin_core.memory.web_sessions import MemoryWebSessionStore
@@ -41,6 +42,7 @@ class MemoryStorage:
         self._jobs = MemoryJobStore(self._connection)
         self._machines = MemoryMachineStore(self._connection)
         self._navigation = MemoryNavigationStore(self._connection)
+        self._research = MemoryResearchStore(self._connection)
         self._sessions = MemoryWebSessionStore(self._connection)
 
     @property
@@ -78,6 +80,10 @@ class MemoryStorage:
     @property
     def navigation(self) -> MemoryNavigationStore:
         return self._navigation
+
+    @property
+    def research(self) -> MemoryResearchStore:
+        return self._research
 
     @property
     def sessions(self) -> MemoryWebSessionStore:

@@ -11,7 +11,18 @@ import attrs
 from chopin_core.channel import Channel
 from chopin_core.counters import Epoch, JobChannelRevision, StorageRevision, StorageSequence, TargetGeneration
 from chopin_core.errors import StorageUnavailable
-from chopin_core.ids import ChannelId, JobId, MachineId, OperationId, RepositoryId, SessionId, UserId
+from chopin_core.ids import (
+    ChannelId,
+    JobId,
+    MachineId,
+    MessageId,
+    OperationId,
+    RepositoryId,
+    SessionId,
+    TurnId,
+    UserId,
+    WorkspaceId,
+)
 from chopin_core.jobs.job import Job
 from chopin_core.jsonvalue import decode, encode
 from chopin_core.people import User
@@ -23,6 +34,8 @@ from chopin_core.ports.leases import Lease
 from chopin_core.ports.machines import Machine
 from chopin_core.ports.navigation import Navigation, Project
 from chopin_core.ports.web_sessions import WebSession
+from chopin_core.research.transcript import Message, Turn
+from chopin_core.research.workspace import Workspace
 from chopin_core.sidecar import SidecarPatch, SidecarRecord, unanswered_decisions
 
 
@@ -136,6 +149,9 @@ class Tables:
     job_targets: dict[tuple[ChannelId, str], TargetGeneration] = attrs.field(factory=dict)
     jobs: dict[JobId, Job] = attrs.field(factory=dict)
     artifacts: dict[JobId, Artifact] = attrs.field(factory=dict)
+    workspaces: dict[WorkspaceId, Workspace] = attrs.field(factory=dict)
+    turns: dict[TurnId, Turn] = attrs.field(factory=dict)
+    messages: dict[MessageId, Message] = attrs.field(factory=dict)
 
 
 @attrs.define(kw_only=True)

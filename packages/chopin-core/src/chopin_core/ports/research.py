@@ -11,11 +11,10 @@ import attrs
 from chopin_core.channel import Channel
 from chopin_core.ids import ChannelId, JobId, RepositoryId, TurnId, WorkspaceId
 from chopin_core.instants import aware_field
-from chopin_core.people import Repository
 from chopin_core.ports.channels import Initial
 from chopin_core.ports.leases import Lease
-from chopin_core.research.transcript import AgentMessage, Ask, JobRole, Message, Transcript, Turn
-from chopin_core.research.workspace import Proposal, Start, Workspace, named_field
+from chopin_core.research.transcript import AgentMessage, Ask, JobRole, Message, Start, Transcript, Turn
+from chopin_core.research.workspace import Proposal, Workspace, named_field
 
 PAGE_LIMIT = 100
 MOST_CHANNELS = 1_000
@@ -85,7 +84,6 @@ class ChannelResearch:
 class RepositoryResearch:
     """``truncated`` may be a false alarm, never a missed one."""
 
-    repository: Repository | None
     channels: tuple[ChannelResearch, ...]
     truncated: bool
 
@@ -117,6 +115,7 @@ class ResearchStore(Protocol):
             IdempotencyConflict: the key belongs to a request with another fingerprint.
             ChannelArchived: the document is archived.
             UserMissing: there is no such creator.
+            IdempotencyConflict: the id of the workspace is in use.
         """
         ...
 

@@ -11,7 +11,7 @@ import attrs
 from chopin_core.errors import CorruptRecord, InvalidField
 from chopin_core.ids import ChannelId, JobId, MessageId, TurnId, UserId, WorkspaceId
 from chopin_core.instants import aware_field
-from chopin_core.research.workspace import Workspace, named_field
+from chopin_core.research.workspace import InlineReference, Origin, Proposal, Workspace, named_field
 from chopin_core.text import storable_field
 
 MOST_TURNS: Final = 102
@@ -168,6 +168,64 @@ class Ask:
         """Whether the turn that was kept under this request id is what this asks for."""
         asked = (self.kind, self.fingerprint, self.question, self.requested_by, self.handle)
         return asked == (turn.kind, turn.fingerprint, turn.question, turn.requested_by, message.handle)
+
+
+@attrs.frozen(kw_only=True)
+class Start:
+    """
+    A request that is confirmed by being made: inline in the document, or by the Planner from a Chat message.
+
+    Raises:
+        InvalidField: the origin is neither; a Planner's names no message, or an inline one does; only a Planner's may ask for
+            a reference in the document.
+    """
+
+    proposal: Proposal = attrs.field()
+    turn_id: TurnId = attrs.field(validator=named_field)
+    message_id: MessageId = attrs.field(validator=named_field)
+    request_id: str = attrs.field(validator=named_field)
+    handle: str = attrs.field(validator=named_field)
+    inline_reference: bool = attrs.field(default=False)
+
+    @proposal.validator
+    def _begun_in_the_document(self, attribute: attrs.Attribute[Proposal], value: Proposal) -> None:
+        if value.origin is Origin.SIDEBAR:
+            raise InvalidField("origin", "must be inline or planner")
+        if (value.origin is Origin.PLANNER) is not (value.origin_message is not None):
+            raise InvalidField("origin_message", "goes with a request of the Planner, and with no other")
+
+    @inline_reference.validator
+    def _of_the_planner(self, attribute: attrs.Attribute[bool], value: bool) -> None:
+        if value and self.proposal.origin is not Origin.PLANNER:
+            raise InvalidField("inline_reference", "goes with a request of the Planner")
+
+    def staged(self) -> Workspace:
+        proposal = self.proposal
+        return attrs.evolve(
+            proposal.staged(),
+            query=proposal.question,
+            confirmed_by=proposal.created_by,
+            turns=1,
+            messages=1,
+            inline_reference=InlineReference.PENDING if self.inline_reference else None,
+        )
+
+    def ask(self) -> Ask:
+        """The confirmation that it is at the same time."""
+        proposal = self.proposal
+        return Ask(
+            channel_id=proposal.channel_id,
+            workspace_id=proposal.id,
+            kind=TurnKind.INITIAL,
+            turn_id=self.turn_id,
+            message_id=self.message_id,
+            request_id=self.request_id,
+            fingerprint=proposal.fingerprint,
+            question=proposal.question,
+            requested_by=proposal.created_by,
+            handle=self.handle,
+            now=proposal.now,
+        )
 
 
 @attrs.frozen(kw_only=True)
