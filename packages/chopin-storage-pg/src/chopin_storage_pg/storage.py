@@ -18,6 +18,7 @@ from chopin_storage_pg.machines import PgMachineStore
 from chopin_storage_pg.migrate import Migrations
 from chopin_storage_pg.navigation import PgNavigationStore
 from chopin_storage_pg.outcomes import Outcomes
+from chopin_storage_pg.research import PgResearchStore
 from chopin_storage_pg.sessions import LostSessions, OwnSession
 from chopin_storage_pg.users import PgUserStore
 from chopin_storage_pg.web_sessions import PgWebSessionStore
@@ -42,6 +43,7 @@ class PgStorage:
         self._jobs = PgJobStore(connections)
         self._machines = PgMachineStore(connections)
         self._navigation = PgNavigationStore(connections)
+        self._research = PgResearchStore(connections)
         self._sessions = PgWebSessionStore(connections)
 
     @property
@@ -79,6 +81,10 @@ class PgStorage:
     @property
     def navigation(self) -> PgNavigationStore:
         return self._navigation
+
+    @property
+    def research(self) -> PgResearchStore:
+        return self._research
 
     @property
     def sessions(self) -> PgWebSessionStore:

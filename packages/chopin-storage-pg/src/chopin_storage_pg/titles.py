@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from chopin_core.channel import SLUG_LENGTH, TitlePolicy, free_slug, slug_of, title_key
 from chopin_core.errors import ChannelMissing, TitleTaken
 from chopin_core.ids import ChannelId, RepositoryId
+from chopin_core.research.workspace import numbered_title
 from chopin_storage_pg.locks import TITLE_LOCKS
 from chopin_storage_pg.tables import channel_search, channel_slugs, channels
 
@@ -98,3 +99,20 @@ async def retitle(
         update(channel_search).where(channel_search.c.channel_id == channel_id).values(title_key=title_key(title))
     )
     return await address(connection, repository_id, channel_id, title, now)
+
+
+async def free_title_in(connection: AsyncConnection, repository_id: RepositoryId, title: str) -> str:
+    """
+    The title, or the first numbered one that no document of the repository has, case aside; see ``free_title``.
+
+    Asked one by one: whoever publishes many reports of one title is rare, and its titles are short.
+    """
+    number = 0
+    while True:
+        candidate = numbered_title(title, number)
+        taken = select(channel_search.c.channel_id).where(
+            and_(channel_search.c.title_key == title_key(candidate), channel_search.c.repository_id == repository_id)
+        )
+        if await connection.scalar(taken.limit(1)) is None:
+            return candidate
+        number += 1

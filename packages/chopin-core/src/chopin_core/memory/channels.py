@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 
 import attrs
 
 from chopin_core.channel import Channel, TitlePolicy, moved_on
 from chopin_core.counters import StorageRevision, StorageSequence
-from chopin_core.errors import ChannelArchived, ChannelExists, ChannelMissing, ParentUnfit, UserMissing
+from chopin_core.errors import (
+    ChannelActive,
+    ChannelArchived,
+    ChannelExists,
+    ChannelMissing,
+    ChannelReferred,
+    ParentUnfit,
+    UserMissing,
+)
 from chopin_core.ids import ChannelId, RepositoryId
+from chopin_core.memory.deletion import forget
+from chopin_core.memory.leases import fence
 from chopin_core.memory.tables import Connection, History, KeptSidecar, KeptSnapshot, Tables, utc
 from chopin_core.memory.titles import keep, titled
-from chopin_core.ports.channels import PAGE_LIMIT, Changed, ChannelCreate, Cursor, Initial, Page
+from chopin_core.ports.channels import (
+    PAGE_LIMIT,
+    Changed,
+    ChannelCreate,
+    Cursor,
+    DecisionCount,
+    DescriptionDraft,
+    Initial,
+    Page,
+)
+from chopin_core.ports.leases import Lease
 from chopin_core.text import storable
 
 
@@ -79,6 +99,49 @@ class MemoryChannelStore:
 
     async def restore(self, channel_id: ChannelId, *, now: datetime) -> Changed:
         return await self._put_away(channel_id, False, now)
+
+    async def delete(self, channel_id: ChannelId) -> bool:
+        tables = await self._connection.turn()
+        channel = tables.channels.get(channel_id)
+        if channel is None:
+            return False
+        if not channel.archived:
+            raise ChannelActive(channel_id)
+        referred = any(other.parent_id == channel_id for other in tables.channels.values()) or any(
+            workspace.published_channel == channel_id for workspace in tables.workspaces.values()
+        )
+        if referred:
+            raise ChannelReferred(channel_id)
+        forget(tables, channel_id)
+        return True
+
+    async def publish_description(self, channel_id: ChannelId, draft: DescriptionDraft, *, lease: Lease) -> Changed:
+        tables = await self._connection.turn()
+        fence(tables, lease, self._connection.clock())
+        channel = channel_of(tables, channel_id)
+        if not draft.supersedes(channel.description):
+            return Changed(channel=channel, changed=False)
+        shown = attrs.evolve(draft, now=utc(draft.now)).published(channel.description)
+        tables.channels[channel_id] = attrs.evolve(channel, description=shown)
+        return Changed(channel=tables.channels[channel_id], changed=True)
+
+    async def unanswered_decisions(self, repository_id: RepositoryId) -> int:
+        tables = await self._connection.turn()
+        return sum(
+            channel.unanswered_decisions
+            for channel in tables.channels.values()
+            if channel.repository.id == repository_id and _active_with_parent(tables, channel)
+        )
+
+    async def unanswered_counts(
+        self, repository_id: RepositoryId, channel_ids: Collection[ChannelId]
+    ) -> tuple[DecisionCount, ...]:
+        tables = await self._connection.turn()
+        return tuple(
+            DecisionCount(channel_id=channel.id, revision=channel.revision, unanswered=channel.unanswered_decisions)
+            for channel in sorted(tables.channels.values(), key=lambda channel: channel.id)
+            if channel.repository.id == repository_id and channel.id in channel_ids
+        )
 
     async def _put_away(self, channel_id: ChannelId, away: bool, now: datetime) -> Changed:
         tables = await self._connection.turn()

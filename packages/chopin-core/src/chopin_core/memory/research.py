@@ -10,7 +10,6 @@ import attrs
 from chopin_core.channel import Channel, TitlePolicy, title_key
 from chopin_core.counters import StorageRevision
 from chopin_core.errors import (
-    ChannelArchived,
     IdempotencyConflict,
     JobMissing,
     ResearchRefused,
@@ -379,8 +378,7 @@ def _by_key(tables: Tables, proposal: Proposal) -> Workspace | None:
 
 
 def _refuse_staging(tables: Tables, channel: Channel, proposal: Proposal) -> None:
-    if channel.archived:
-        raise ChannelArchived(channel.id)
+    rules.refuse_archived(channel)
     if proposal.created_by not in tables.users:
         raise UserMissing(proposal.created_by)
     if proposal.id in tables.workspaces:

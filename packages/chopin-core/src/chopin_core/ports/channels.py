@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from datetime import datetime
 from typing import Protocol
 
 import attrs
 
-from chopin_core.channel import Channel, TitlePolicy
-from chopin_core.counters import Epoch
+from chopin_core.channel import Channel, Description, TitlePolicy
+from chopin_core.counters import DescriptionRevision, Epoch, PlanRevision, StorageRevision
 from chopin_core.errors import InvalidField
-from chopin_core.ids import ChannelId, RepositoryId, UserId
+from chopin_core.ids import ChannelId, JobId, RepositoryId, UserId
 from chopin_core.instants import aware_field
 from chopin_core.people import Repository
+from chopin_core.ports.leases import Lease
 from chopin_core.sidecar import SidecarRecord
 from chopin_core.text import storable_field
 
@@ -56,6 +59,70 @@ class Changed:
 
     channel: Channel
     changed: bool
+
+
+SOURCE_HASH = re.compile(r"sha256:[0-9a-f]{64}")
+GENERATOR_VERSION = 1
+
+
+@attrs.frozen(kw_only=True)
+class DescriptionDraft:
+    """
+    Generated catalogue text to be published, with what it was made from. Untrusted: a model wrote it.
+
+    Raises:
+        InvalidField: the text or the job's id is empty or cannot be stored, the hash is no ``sha256:`` and 64 hex digits, or
+            the generator is not of version 1.
+    """
+
+    value: str = attrs.field(validator=storable_field)
+    plan_revision: PlanRevision
+    source_hash: str = attrs.field()
+    generator_version: int = attrs.field(default=GENERATOR_VERSION)
+    job_id: JobId = attrs.field(validator=storable_field)
+    now: datetime = attrs.field(validator=aware_field)
+
+    @value.validator
+    @job_id.validator
+    def _given(self, attribute: attrs.Attribute[str], value: str) -> None:
+        if not value:
+            raise InvalidField(attribute.name, "is empty")
+
+    @source_hash.validator
+    def _hashed(self, attribute: attrs.Attribute[str], value: str) -> None:
+        if not SOURCE_HASH.fullmatch(value):
+            raise InvalidField("source_hash", "is no sha256")
+
+    @generator_version.validator
+    def _known(self, attribute: attrs.Attribute[int], value: int) -> None:
+        if value != GENERATOR_VERSION:
+            raise InvalidField("generator_version", f"must be {GENERATOR_VERSION}")
+
+    def supersedes(self, published: Description | None) -> bool:
+        """Whether it is newer than what is published: of another job, and of a later plan revision."""
+        if published is None:
+            return True
+        return published.job_id != self.job_id and published.plan_revision < self.plan_revision
+
+    def published(self, before: Description | None) -> Description:
+        return Description(
+            value=self.value,
+            revision=DescriptionRevision(1 if before is None else before.revision + 1),
+            plan_revision=self.plan_revision,
+            source_hash=self.source_hash,
+            generator_version=self.generator_version,
+            job_id=self.job_id,
+            updated_at=self.now,
+        )
+
+
+@attrs.frozen(kw_only=True)
+class DecisionCount:
+    """How many decisions of a channel wait for an answer, as of a revision."""
+
+    channel_id: ChannelId
+    revision: StorageRevision
+    unanswered: int
 
 
 @attrs.frozen(kw_only=True)
@@ -137,6 +204,42 @@ class ChannelStore(Protocol):
 
     async def restore(self, channel_id: ChannelId, *, now: datetime) -> Changed:
         """Undo :meth:`archive`, with the same promises."""
+        ...
+
+    async def delete(self, channel_id: ChannelId) -> bool:
+        """
+        Remove an archived channel and all it owns: addresses, history, records, jobs, requests, images, choices of machines.
+
+        Its id, title, slugs and idempotency keys are free again. Whoever was there last was nowhere. False if there is no
+        such channel.
+
+        Raises, the first that applies:
+            ChannelActive: it is not archived.
+            ChannelReferred: it has a child, or a research request published it.
+        """
+        ...
+
+    async def publish_description(self, channel_id: ChannelId, draft: DescriptionDraft, *, lease: Lease) -> Changed:
+        """
+        Show a generated description, if it is newer than the one that is shown (see :meth:`DescriptionDraft.supersedes`).
+
+        Guarded by a lease. Its own revision rises by one; neither the storage revision nor the activity moves, and an
+        archived channel is accepted.
+
+        Raises, the first that applies:
+            LeaseLost: the lease is not held.
+            ChannelMissing: there is no such channel.
+        """
+        ...
+
+    async def unanswered_decisions(self, repository_id: RepositoryId) -> int:
+        """The sum over exactly what :meth:`list` shows without archived ones."""
+        ...
+
+    async def unanswered_counts(
+        self, repository_id: RepositoryId, channel_ids: Collection[ChannelId]
+    ) -> tuple[DecisionCount, ...]:
+        """The count of each of these channels that is in the repository, archived or not, by id in code-point order."""
         ...
 
     async def list(

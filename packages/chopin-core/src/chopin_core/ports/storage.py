@@ -12,6 +12,7 @@ from chopin_core.ports.jobs import JobStore
 from chopin_core.ports.leases import LeaseStore
 from chopin_core.ports.machines import MachineStore
 from chopin_core.ports.navigation import NavigationStore
+from chopin_core.ports.research import ResearchStore
 from chopin_core.ports.users import UserStore
 from chopin_core.ports.web_sessions import WebSessionStore
 
@@ -52,6 +53,9 @@ class Storage(Protocol):
 
     @property
     def jobs(self) -> JobStore: ...
+
+    @property
+    def research(self) -> ResearchStore: ...
 
     @property
     def leases(self) -> LeaseStore: ...

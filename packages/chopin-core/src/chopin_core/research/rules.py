@@ -57,14 +57,14 @@ def refuse_other_ask(turn: Turn, message: Message, ask: Ask) -> None:
 
 
 def confirmed(channel: Channel, workspace: Workspace, ask: Ask) -> tuple[Workspace, Turn, Message]:
-    _refuse_archived(channel)
+    refuse_archived(channel)
     if workspace.confirmed:
         raise ResearchRefused(workspace.id, "confirmed")
     return _asked(workspace, ask, query=ask.question, confirmed_by=ask.requested_by)
 
 
 def asked_again(channel: Channel, workspace: Workspace, ask: Ask) -> tuple[Workspace, Turn, Message]:
-    _refuse_archived(channel)
+    refuse_archived(channel)
     if not workspace.confirmed:
         raise ResearchRefused(workspace.id, "unconfirmed")
     return _asked(workspace, ask)
@@ -87,7 +87,7 @@ def refuse_other_links(
     channel: Channel, workspace: Workspace, turn: Turn | None, *, evidence_job: JobId | None, answer_job: JobId | None
 ) -> Turn:
     """The initial turn, if its links may be taken away and are these."""
-    _refuse_archived(channel)
+    refuse_archived(channel)
     if workspace.published_channel is not None:
         raise ResearchRefused(workspace.id, "published")
     if turn is None:
@@ -129,7 +129,7 @@ def refuse_other_answer(workspace: Workspace, turn: Turn | None, answer_job: Job
 
 
 def refuse_unpublishable(parent: Channel, workspace: Workspace, turn: Turn, answer: LinkedJob | None) -> None:
-    _refuse_archived(parent)
+    refuse_archived(parent)
     if parent.parent_id is not None:
         raise ResearchRefused(workspace.id, "parent")
     finished = answer is not None and answer.job.state is JobState.COMPLETED and answer.artifact
@@ -153,7 +153,7 @@ def ended_by(workspace: Workspace, turn: Turn | None, answer: Job | None, eviden
     return evidence.id if evidence is not None and evidence.state is JobState.FAILED else None
 
 
-def _refuse_archived(channel: Channel) -> None:
+def refuse_archived(channel: Channel) -> None:
     if channel.archived:
         raise ChannelArchived(channel.id)
 

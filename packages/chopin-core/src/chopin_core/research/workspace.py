@@ -117,13 +117,14 @@ def report_id(repository: RepositoryId, workspace: WorkspaceId) -> ChannelId:
     return channel_id(repository, workspace)
 
 
-def free_title(title: str, taken: Callable[[str], bool]) -> str:
-    """The title, or the first of ``title (2)``, ``title (3)`` … that is not ``taken``; the stem gives way to the suffix."""
-    if not taken(title):
+def numbered_title(title: str, number: int) -> str:
+    """The title for 0, ``title (2)`` for 1, ``title (3)`` for 2 …; the stem gives way to the suffix."""
+    if not number:
         return title
-    for number in count(2):
-        suffix = f" ({number})"
-        candidate = title[: TITLE_LENGTH - len(suffix)].rstrip() + suffix
-        if not taken(candidate):
-            return candidate
-    raise AssertionError("unreachable: count() does not end")
+    suffix = f" ({number + 1})"
+    return title[: TITLE_LENGTH - len(suffix)].rstrip() + suffix
+
+
+def free_title(title: str, taken: Callable[[str], bool]) -> str:
+    """The title, or the first numbered one that is not ``taken``."""
+    return next(wanted for number in count() if not taken(wanted := numbered_title(title, number)))
