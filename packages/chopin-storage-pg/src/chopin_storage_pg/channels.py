@@ -95,6 +95,8 @@ class PgChannelStore:
             for referring in (child, report):
                 if await connection.scalar(referring.limit(1)) is not None:
                     raise ChannelReferred(channel_id)
+            # Requests name jobs, and the two would go in no certain order with the channel.
+            await connection.execute(delete(research_workspaces).where(research_workspaces.c.channel_id == channel_id))
             await connection.execute(delete(channels).where(channels.c.id == channel_id))
             return True
 
