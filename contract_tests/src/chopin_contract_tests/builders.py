@@ -8,18 +8,23 @@ from typing import Any, Final
 import attrs
 
 from chopin_core.channel import Channel
-from chopin_core.counters import Epoch, StorageRevision, StorageSequence
-from chopin_core.ids import ChannelId, OperationId, RepositoryId, UserId
+from chopin_core.counters import CredentialRevision, Epoch, StorageRevision, StorageSequence
+from chopin_core.ids import ChannelId, MachineId, OperationId, RepositoryId, SessionId, UserId
 from chopin_core.jsonvalue import Json
 from chopin_core.people import Person, Repository
 from chopin_core.ports.channels import ChannelCreate, Initial
 from chopin_core.ports.collaboration import Checkpoint, Commit, Event, Replacement, StoredChannel
+from chopin_core.ports.images import Image, ImageType
+from chopin_core.ports.machines import Pairing
+from chopin_core.ports.web_sessions import Credentials, WebSession
 from chopin_core.sidecar import SidecarRecord
 
 T0: Final = datetime(2026, 1, 5, 9, 30, 0, 123456, tzinfo=UTC)
 """When most things happen. Storage's own clock is far from it, so that mixing the two shows."""
 
 AUTHOR: Final = Person(id=UserId("user-1"), login="ada", avatar_url="https://example.org/ada.png")
+READER: Final = Person(id=UserId("user-2"), login="grace")
+"""Somebody else; a test that needs them puts them."""
 
 REPOSITORY: Final = Repository(id=RepositoryId("R_1"), owner="octo", name="notes")
 ELSEWHERE: Final = Repository(id=RepositoryId("R_2"), owner="octo", name="other")
@@ -104,4 +109,32 @@ def checkpoint(stored: StoredChannel, **changes: Any) -> Checkpoint:
         source_hash=f"sha256:of {stored.latest}",
         document=b"document of %d" % stored.latest,
     )
+    return attrs.evolve(plain, **changes)
+
+
+def credentials(number: int = 1) -> Credentials:
+    """The credentials at revision ``number``."""
+    return Credentials(secret_hash=b"hash %d" % number, ciphertext=b"cipher %d" % number, revision=CredentialRevision(number))
+
+
+def web_session(id: str = "session-1", **changes: Any) -> WebSession:
+    """Somebody who signed in, for an hour."""
+    plain = WebSession(id=SessionId(id), user_id=AUTHOR.id, expires_at=at(3600), created_at=T0, credentials=credentials())
+    return attrs.evolve(plain, **changes)
+
+
+def pairing(id: str = "machine-1", **changes: Any) -> Pairing:
+    """A machine to pair; its token is made of its id, so that two do not collide by accident."""
+    plain = Pairing(
+        id=MachineId(id),
+        owner=AUTHOR.id,
+        label=f"Label of {id}",
+        token_hash=f"token of {id}".encode("utf-8", "surrogatepass"),
+        now=T0,
+    )
+    return attrs.evolve(plain, **changes)
+
+
+def image(channel: Channel, content: bytes = b"pixels", **changes: Any) -> Image:
+    plain = Image(channel_id=channel.id, type=ImageType.PNG, content=content, uploaded_by=AUTHOR.id, created_at=T0)
     return attrs.evolve(plain, **changes)
