@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Select, and_, func, insert, or_, select, tuple_, update
-from sqlalchemy.dialects.postgresql import insert as upsert
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Select, and_, insert, or_, select
 
 from chopin_core.counters import JobChannelRevision, TargetGeneration
-from chopin_core.errors import ChannelArchived, ChannelMissing, IdempotencyConflict, InvalidField, JobExists, JobMissing
+from chopin_core.errors import ChannelArchived, ChannelMissing, IdempotencyConflict, JobExists
 from chopin_core.ids import ChannelId, JobId
-from chopin_core.jobs.job import OPEN, ClaimToken, Job, JobState, Request
+from chopin_core.jobs.job import OPEN, ClaimToken, Job, JobState, Request, refuse_unfit_claim
 from chopin_core.jobs.progress import Step
 from chopin_core.jsonvalue import Json, encode
 from chopin_core.ports.jobs import CLAIM_LIMIT, PAGE_LIMIT, Enqueued, JobCursor, JobDetail, JobPage
 from chopin_core.ports.leases import Lease
 from chopin_core.text import storable
-from chopin_storage_pg import fences, job_rows, rows
+from chopin_storage_pg import fences, job_moves, job_rows, rows
 from chopin_storage_pg.engine import Connections
-from chopin_storage_pg.locks import JOB_LOCK
-from chopin_storage_pg.tables import (
-    background_job_artifacts,
-    background_job_channels,
-    background_job_targets,
-    background_jobs,
-    channels,
-)
-
-Move = Callable[[Job, TargetGeneration, JobChannelRevision], Job]
-"""The job as it will be, given its target's current generation and the channel's next revision; or a refusal."""
+from chopin_storage_pg.job_moves import Move
+from chopin_storage_pg.tables import background_job_artifacts, background_jobs, channels
 
 
 class PgJobStore:
@@ -41,48 +29,45 @@ class PgJobStore:
 
     async def enqueue(self, request: Request, *, lease: Lease) -> Enqueued:
         encode(request.input)  # refused before anything is asked
-        async with self._guarded(lease, {"background_jobs_pkey": JobExists(request.id)}) as connection:
-            await _hold_channel(connection, request.channel_id)
+        channel_id, possible = request.channel_id, rows.can_exist(request.channel_id)
+        exists = {"background_jobs_pkey": JobExists(request.id)}
+        async with job_moves.guarded(self._connections, lease, exists) as connection:
+            missing = await job_moves.hold_channel(connection, channel_id) is None
+            older = await job_moves.jobs(connection, _unfinished(request).with_for_update()) if possible else []
             await fences.judge(connection, lease)
-            if not await _exists(connection, request.channel_id):
-                raise ChannelMissing(request.channel_id)
+            if missing:
+                raise ChannelMissing(channel_id)
             earlier = background_jobs.c.idempotency_key == request.idempotency_key
-            if known := await _jobs(connection, _of(request.channel_id).where(earlier)):
+            if known := await job_moves.jobs(connection, job_moves.jobs_of(channel_id).where(earlier)):
                 if known[0].fingerprint != request.fingerprint:
                     raise IdempotencyConflict(request.idempotency_key)
                 return Enqueued(job=known[0], repeated=True)
             if await connection.scalar(select(background_jobs.c.id).where(background_jobs.c.id == request.id)) is not None:
                 raise JobExists(request.id)
-            revision = await _raised(connection, request.channel_id)
-            generation = await _next_generation(connection, request)
-            same_target = background_jobs.c.target_key == request.target_key
-            unfinished = background_jobs.c.state.in_([state.value for state in OPEN])
-            for older in await _jobs(connection, _of(request.channel_id).where(same_target, unfinished)):
-                await _write(connection, older.superseded(revision=revision, now=request.now))
+            revision = await job_moves.raised(connection, channel_id)
+            generation = await job_moves.next_generation(connection, channel_id, request.target_key)
+            for job in older:
+                await job_moves.write(connection, job.superseded(revision=revision, now=request.now))
             made = request.enqueued(revision, generation)
             await connection.execute(insert(background_jobs).values(**job_rows.born(made), **job_rows.moved(made)))
-            return Enqueued(job=await _known(connection, made.id), repeated=False)
+            return Enqueued(job=await job_moves.known(connection, made.id), repeated=False)
 
     async def claim(
         self, *, owner: str, count: int, ttl: timedelta, now: datetime, lease: Lease, channel_id: ChannelId | None = None
     ) -> tuple[Job, ...]:
-        async with self._guarded(lease) as connection:
+        refuse_unfit_claim(owner=owner, count=count, ttl=ttl)
+        at = rows.utc(now)
+        async with job_moves.guarded(self._connections, lease) as connection:
+            due: list[Job] = []
+            if channel_id is None or rows.can_exist(channel_id):
+                due = await job_moves.jobs(connection, job_moves.due(channel_id, now).limit(min(count, CLAIM_LIMIT)))
+                await job_moves.hold_jobs(connection, background_jobs.c.id.in_([job.id for job in due]))
             await fences.judge(connection, lease)
-            if not storable(owner, "owner") or count < 1 or ttl <= timedelta(0):
-                raise InvalidField("claim", "needs an owner, a count and a time to live")
-            if channel_id is not None and not rows.can_exist(channel_id):
-                return ()
-            due = await _jobs(
-                connection, _due(channel_id, now).limit(min(count, CLAIM_LIMIT)).with_for_update(of=background_jobs)
-            )
-            await fences.judge(connection, lease)
-            revisions = {id: await _raised(connection, id) for id in sorted({job.channel_id for job in due})}
-            claimed = [
-                job.claimed(owner=owner, until=rows.utc(now) + ttl, revision=revisions[job.channel_id], now=rows.utc(now))
-                for job in due
-            ]
+            channel_ids = sorted({job.channel_id for job in due})
+            revisions = {channel_id: await job_moves.raised(connection, channel_id) for channel_id in channel_ids}
+            claimed = [job.claimed(owner=owner, until=at + ttl, revision=revisions[job.channel_id], now=at) for job in due]
             for job in claimed:
-                await _write(connection, job)
+                await job_moves.write(connection, job)
             return tuple(claimed)
 
     async def renew(
@@ -124,8 +109,8 @@ class PgJobStore:
     async def settle(self, token: ClaimToken, value: Json, *, now: datetime, lease: Lease) -> JobDetail:
         text = encode(value)
         at = rows.utc(now)
-        async with self._guarded(lease) as connection:
-            settled = await _moved(
+        async with job_moves.guarded(self._connections, lease) as connection:
+            settled = await job_moves.moved(
                 connection,
                 token.channel_id,
                 token.job_id,
@@ -135,7 +120,7 @@ class PgJobStore:
             await connection.execute(
                 insert(background_job_artifacts).values(job_id=settled.id, revision=settled.revision, value=text, created_at=at)
             )
-            return await _detail(connection, settled)
+            return await job_moves.detail(connection, settled)
 
     async def fail(self, token: ClaimToken, *, reason: str, now: datetime, lease: Lease) -> Job:
         _check(reason)
@@ -185,15 +170,14 @@ class PgJobStore:
             job.refuse_uncontrolled(OPEN, expected=None, current=current)
             return job.cancelled(reason=reason, revision=revision, now=rows.utc(now))
 
-        async with self._guarded(lease) as connection:
-            await _hold_channel(connection, channel_id, against_archiving=True)
+        async with job_moves.guarded(self._connections, lease) as connection:
+            archived = await job_moves.hold_channel(connection, channel_id, against_archiving=True)
             await fences.judge(connection, lease)
-            if not await _exists(connection, channel_id):
+            if archived is None:
                 raise ChannelMissing(channel_id)
-            archived = select(channels.c.archived_at.is_not(None)).where(channels.c.id == channel_id)
-            if await connection.scalar(archived) and not allow_archived:
+            if archived and not allow_archived:
                 raise ChannelArchived(channel_id)
-            return await _moved(connection, channel_id, job_id, cancelled, lease)
+            return await job_moves.moved(connection, channel_id, job_id, cancelled, lease)
 
     async def supersede(
         self,
@@ -214,16 +198,18 @@ class PgJobStore:
         return await self._move(channel_id, job_id, superseded, lease)
 
     async def list(self, channel_id: ChannelId, *, limit: int = 50, after: JobCursor | None = None) -> JobPage | None:
+        if not rows.can_exist(channel_id):
+            return None
         size = min(max(limit, 1), PAGE_LIMIT)
         made, id = background_jobs.c.created_at, background_jobs.c.id
-        query = _of(channel_id).order_by(made.desc(), id).limit(size + 1)
+        query = job_moves.jobs_of(channel_id).order_by(made.desc(), id).limit(size + 1)
         if after is not None:
             query = query.where(or_(made < after.at, and_(made == after.at, id > after.id)))
         async with self._connections.reading() as connection:
-            if not await _exists(connection, channel_id):
+            if await connection.scalar(select(channels.c.id).where(channels.c.id == channel_id)) is None:
                 return None
-            revision = await _revision(connection, channel_id)
-            jobs = await _jobs(connection, query)
+            revision = await job_moves.revision(connection, channel_id)
+            jobs = await job_moves.jobs(connection, query)
         last = jobs[size - 1] if len(jobs) > size else None
         return JobPage(
             revision=revision,
@@ -235,20 +221,12 @@ class PgJobStore:
         if not rows.can_exist(channel_id, job_id):
             return None
         async with self._connections.reading() as connection:
-            found = await _jobs(connection, _of(channel_id).where(background_jobs.c.id == job_id))
-            return await _detail(connection, found[0]) if found else None
-
-    @asynccontextmanager
-    async def _guarded(self, lease: Lease, constraints: dict[str, Any] | None = None) -> AsyncIterator[AsyncConnection]:
-        """A transaction in which no other job moves; the lease is still to be judged, after the last wait."""
-        async with self._connections.writing(constraints) as connection:
-            await fences.hold(connection, lease)
-            await connection.execute(select(func.pg_advisory_xact_lock(JOB_LOCK)))
-            yield connection
+            found = await job_moves.jobs(connection, job_moves.jobs_of(channel_id).where(background_jobs.c.id == job_id))
+            return await job_moves.detail(connection, found[0]) if found else None
 
     async def _move(self, channel_id: ChannelId, job_id: JobId, move: Move, lease: Lease) -> Job:
-        async with self._guarded(lease) as connection:
-            return await _moved(connection, channel_id, job_id, move, lease)
+        async with job_moves.guarded(self._connections, lease) as connection:
+            return await job_moves.moved(connection, channel_id, job_id, move, lease)
 
     async def _work(
         self, token: ClaimToken, move: Callable[[Job, JobChannelRevision], Job], now: datetime, lease: Lease
@@ -269,112 +247,9 @@ def _check(reason: str | None) -> None:
         storable(reason, "reason")
 
 
-def _of(channel_id: ChannelId) -> Select[Any]:
-    return select(background_jobs).where(background_jobs.c.channel_id == channel_id)
-
-
-def _due(channel_id: ChannelId | None, now: datetime) -> Select[Any]:
-    due = func.coalesce(background_jobs.c.claim_expires_at, background_jobs.c.available_at)
-    current = tuple_(background_job_targets.c.channel_id, background_job_targets.c.target_key) == tuple_(
-        background_jobs.c.channel_id, background_jobs.c.target_key
-    )
-    query = (
-        select(background_jobs)
-        .join(background_job_targets, current)
-        .where(
-            background_jobs.c.state.in_([JobState.PENDING.value, JobState.RUNNING.value]),
-            background_jobs.c.target_generation == background_job_targets.c.generation,
-            due <= now,
-        )
-        .order_by(due, background_jobs.c.created_at, background_jobs.c.id)
-    )
-    return query if channel_id is None else query.where(background_jobs.c.channel_id == channel_id)
-
-
-async def _jobs(connection: AsyncConnection, query: Select[Any]) -> list[Job]:
-    return [job_rows.job(row) for row in await connection.execute(query)]
-
-
-async def _known(connection: AsyncConnection, job_id: JobId) -> Job:
-    return job_rows.job((await connection.execute(select(background_jobs).where(background_jobs.c.id == job_id))).one())
-
-
-async def _hold_channel(connection: AsyncConnection, channel_id: ChannelId, *, against_archiving: bool = False) -> None:
-    """Keep the channel from being deleted, or also archived, until the transaction ends."""
-    if rows.can_exist(channel_id):
-        await connection.execute(
-            select(channels.c.id).where(channels.c.id == channel_id).with_for_update(read=True, key_share=not against_archiving)
-        )
-
-
-async def _exists(connection: AsyncConnection, channel_id: ChannelId) -> bool:
-    known = select(channels.c.id).where(channels.c.id == channel_id)
-    return rows.can_exist(channel_id) and await connection.scalar(known) is not None
-
-
-async def _moved(connection: AsyncConnection, channel_id: ChannelId, job_id: JobId, move: Move, lease: Lease) -> Job:
-    query = _of(channel_id).where(background_jobs.c.id == job_id).with_for_update()
-    found = await _jobs(connection, query) if rows.can_exist(channel_id, job_id) else []
-    await fences.judge(connection, lease)
-    if not found:
-        raise JobMissing(job_id)
-    [job] = found
-    current = await connection.scalar(
-        select(background_job_targets.c.generation).where(
-            background_job_targets.c.channel_id == job.channel_id, background_job_targets.c.target_key == job.target_key
-        )
-    )
-    revision = JobChannelRevision(await _revision(connection, channel_id) + 1)
-    moved = move(job, TargetGeneration(current or 0), revision)
-    await _raised(connection, channel_id)
-    await _write(connection, moved)
-    return await _known(connection, moved.id)
-
-
-async def _write(connection: AsyncConnection, job: Job) -> None:
-    await connection.execute(update(background_jobs).where(background_jobs.c.id == job.id).values(**job_rows.moved(job)))
-
-
-async def _revision(connection: AsyncConnection, channel_id: ChannelId) -> JobChannelRevision:
-    kept = await connection.scalar(
-        select(background_job_channels.c.revision).where(background_job_channels.c.channel_id == channel_id)
-    )
-    return JobChannelRevision(rows.count(kept or 0, f"jobs of channel {channel_id}", "revision"))
-
-
-async def _raised(connection: AsyncConnection, channel_id: ChannelId) -> JobChannelRevision:
-    first = upsert(background_job_channels).values(channel_id=channel_id, revision=1)
-    result = await connection.execute(
-        first.on_conflict_do_update(
-            index_elements=[background_job_channels.c.channel_id], set_={"revision": background_job_channels.c.revision + 1}
-        ).returning(background_job_channels.c.revision)
-    )
-    return JobChannelRevision(result.scalar_one())
-
-
-async def _next_generation(connection: AsyncConnection, request: Request) -> TargetGeneration:
-    first = upsert(background_job_targets).values(channel_id=request.channel_id, target_key=request.target_key, generation=1)
-    result = await connection.execute(
-        first.on_conflict_do_update(
-            index_elements=[background_job_targets.c.channel_id, background_job_targets.c.target_key],
-            set_={"generation": background_job_targets.c.generation + 1},
-        ).returning(background_job_targets.c.generation)
-    )
-    return TargetGeneration(result.scalar_one())
-
-
-async def _detail(connection: AsyncConnection, job: Job) -> JobDetail:
-    row = (
-        await connection.execute(select(background_job_artifacts).where(background_job_artifacts.c.job_id == job.id))
-    ).one_or_none()
-    current = await connection.scalar(
-        select(background_job_targets.c.generation).where(
-            background_job_targets.c.channel_id == job.channel_id, background_job_targets.c.target_key == job.target_key
-        )
-    )
-    return JobDetail(
-        revision=await _revision(connection, job.channel_id),
-        job=job,
-        current=current == job.target_generation,
-        artifact=None if row is None else job_rows.artifact(row),
+def _unfinished(request: Request) -> Select[Any]:
+    """The jobs that the requested one supersedes."""
+    return job_moves.jobs_of(request.channel_id).where(
+        background_jobs.c.target_key == request.target_key,
+        background_jobs.c.state.in_([state.value for state in OPEN]),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Row, delete, func, insert, or_, select, true, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from chopin_core.counters import CredentialRevision, FencingToken
@@ -77,11 +77,12 @@ class PgWebSessionStore:
     async def reset(self, *, now: datetime, lease: Lease, ttl: timedelta) -> SessionsReset:
         async with self._connections.writing() as connection:
             await fences.hold(connection, lease)
-            await _locked(connection, web_sessions.c.id.is_not(None))
+            known = await _locked(connection, true())
             await connection.execute(_owners_cleared(agent_state.c.owner_session_id.is_not(None), now))
             await fences.judge(connection, lease)
             spent = or_(web_sessions.c.ciphertext.is_(None), web_sessions.c.expires_at <= now)
-            deleted = await connection.execute(delete(web_sessions).where(spent))
+            # Of those that are locked: a session created since may own a Planner by now.
+            deleted = await connection.execute(delete(web_sessions).where(web_sessions.c.id.in_(known), spent))
             extended = await connection.execute(
                 update(storage_leases)
                 .where(storage_leases.c.name == lease.name)

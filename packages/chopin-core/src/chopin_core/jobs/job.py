@@ -16,7 +16,7 @@ as ``revision``. No move leaves a completed, failed, cancelled or superseded job
 from __future__ import annotations
 
 import enum
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import attrs
@@ -28,6 +28,8 @@ from chopin_core.instants import aware_field
 from chopin_core.jobs.progress import KEPT, Progress, Step
 from chopin_core.jsonvalue import Json
 from chopin_core.text import storable, storable_field
+
+_LARGEST_VERSION: Final = 2**31 - 1
 
 
 class JobState(enum.Enum):
@@ -59,6 +61,19 @@ class Claim:
     binding: Json = None
 
 
+def refuse_unfit_claim(*, owner: str, count: int, ttl: timedelta) -> None:
+    """
+    Raises:
+        InvalidField: the owner is empty or cannot be stored, or count or ttl is not positive.
+    """
+    if not storable(owner, "owner"):
+        raise InvalidField("owner", "is empty")
+    if count < 1:
+        raise InvalidField("count", "is not positive")
+    if ttl <= timedelta(0):
+        raise InvalidField("ttl", "is not positive")
+
+
 @attrs.frozen(kw_only=True)
 class ClaimToken:
     """What a worker shows to be let at a job it claimed."""
@@ -83,7 +98,7 @@ class Request:
     same fingerprint is the same request again.
 
     Raises:
-        InvalidField: a name is empty or cannot be stored, or the version is not positive.
+        InvalidField: a name is empty or cannot be stored, or the version is no positive 32-bit integer.
     """
 
     id: JobId = attrs.field(validator=_named_field)
@@ -100,8 +115,8 @@ class Request:
 
     @version.validator
     def _counted(self, attribute: attrs.Attribute[int], value: int) -> None:
-        if value < 1:
-            raise InvalidField("version", "is not positive")
+        if not 1 <= value <= _LARGEST_VERSION:
+            raise InvalidField("version", f"must be 1 to {_LARGEST_VERSION}")
 
     def enqueued(self, revision: JobChannelRevision, generation: TargetGeneration) -> Job:
         return Job(

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 import attrs
 
 from chopin_core.counters import JobChannelRevision, TargetGeneration
-from chopin_core.errors import ChannelArchived, IdempotencyConflict, InvalidField, JobExists, JobMissing
+from chopin_core.errors import ChannelArchived, IdempotencyConflict, JobExists, JobMissing
 from chopin_core.ids import ChannelId, JobId
-from chopin_core.jobs.job import OPEN, ClaimToken, Job, JobState, Request
+from chopin_core.jobs.job import OPEN, ClaimToken, Job, JobState, Request, refuse_unfit_claim
 from chopin_core.jobs.progress import Step
 from chopin_core.jsonvalue import Json, decode, encode
 from chopin_core.memory.channels import channel_of
@@ -58,9 +58,8 @@ class MemoryJobStore:
     async def claim(
         self, *, owner: str, count: int, ttl: timedelta, now: datetime, lease: Lease, channel_id: ChannelId | None = None
     ) -> tuple[Job, ...]:
+        refuse_unfit_claim(owner=owner, count=count, ttl=ttl)
         tables = await self._fenced(lease)
-        if not storable(owner, "owner") or count < 1 or ttl <= timedelta(0):
-            raise InvalidField("claim", "needs an owner, a count and a time to live")
         due = sorted(
             (
                 job

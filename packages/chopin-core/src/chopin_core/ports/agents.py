@@ -8,7 +8,8 @@ from typing import Protocol
 
 import attrs
 
-from chopin_core.counters import AgentGeneration
+from chopin_core.counters import LARGEST, AgentGeneration
+from chopin_core.errors import InvalidField
 from chopin_core.ids import ChannelId, SessionId
 from chopin_core.instants import aware_field
 from chopin_core.text import storable_field
@@ -52,16 +53,30 @@ class Agent:
 
 @attrs.frozen(kw_only=True)
 class AgentContext:
-    """What the owner remembers of the conversation so far."""
+    """
+    What the owner remembers of the conversation so far.
+
+    Raises:
+        InvalidField: the summary cannot be stored, or the cursor is no counter.
+    """
 
     summary: str = attrs.field(validator=storable_field)
-    transcript_cursor: int = attrs.field(validator=attrs.validators.ge(0))
+    transcript_cursor: int = attrs.field()
     status: AgentStatus
     now: datetime = attrs.field(validator=aware_field)
 
+    @transcript_cursor.validator
+    def _counted(self, attribute: attrs.Attribute[int], value: int) -> None:
+        if not 0 <= value <= LARGEST:
+            raise InvalidField("transcript_cursor", "is no counter")
+
 
 class AgentStore(Protocol):
-    """The Planner of a channel. No lease is needed: a generation protects one owner from another."""
+    """
+    The Planner of each channel, archived or not. No lease is needed: a generation protects one owner from another.
+
+    Nothing here moves the channel or its activity time.
+    """
 
     async def claim(self, channel_id: ChannelId, session_id: SessionId, *, now: datetime) -> Agent:
         """

@@ -14,6 +14,7 @@ from chopin_core.jobs.job import ClaimToken, Job, Request
 from chopin_core.jobs.progress import Step
 from chopin_core.jsonvalue import Json
 from chopin_core.ports.leases import Lease
+from chopin_core.text import storable_field
 
 CLAIM_LIMIT = 100
 PAGE_LIMIT = 100
@@ -50,8 +51,10 @@ class JobDetail:
 
 @attrs.frozen(kw_only=True)
 class JobCursor:
+    """The last job of a page: when it was made, and its id."""
+
     at: datetime = attrs.field(validator=aware_field)
-    id: JobId
+    id: JobId = attrs.field(validator=storable_field)
 
 
 @attrs.frozen(kw_only=True)
@@ -72,7 +75,9 @@ class JobStore(Protocol):
 
     Methods that take a token raise ``JobMissing`` when the channel has no such job and ``ClaimLost`` when the claim is not
     held at ``now``. Methods that take an id and ``expected`` raise ``JobMissing``, ``JobMoved`` when the state does not allow
-    it or a later job has the target, and ``StaleJob`` when the job is not at ``expected``. All raise ``LeaseLost`` first.
+    it or a later job has the target, and ``StaleJob`` when the job is not at ``expected``. All raise ``LeaseLost`` first;
+    only what could never be kept, a reason of no storable text or a value that is no JSON, is refused with ``InvalidField``
+    before storage is asked.
     """
 
     async def enqueue(self, request: Request, *, lease: Lease) -> Enqueued:
@@ -99,8 +104,8 @@ class JobStore(Protocol):
         They come in the order in which they fell due, then by creation and id. No job is ever claimed by two workers. Each
         has one more attempt and claim generation; the counter of a channel rises once, and all its jobs share the value.
 
-        Raises, after the lease:
-            InvalidField: the owner is empty, or count or ttl is not positive.
+        Raises, before storage is asked:
+            InvalidField: the owner is empty or cannot be stored, or count or ttl is not positive.
         """
         ...
 

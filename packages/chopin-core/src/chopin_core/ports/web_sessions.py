@@ -7,7 +7,7 @@ from typing import Protocol
 
 import attrs
 
-from chopin_core.counters import CredentialRevision
+from chopin_core.counters import LARGEST, CredentialRevision
 from chopin_core.errors import InvalidField
 from chopin_core.ids import SessionId, UserId
 from chopin_core.instants import aware_field
@@ -31,8 +31,8 @@ class Credentials:
 
     @revision.validator
     def _counted(self, attribute: attrs.Attribute[CredentialRevision], value: CredentialRevision) -> None:
-        if value < 1:
-            raise InvalidField("revision", "is not positive")
+        if not 1 <= value <= LARGEST:
+            raise InvalidField("revision", "is no counter")
 
 
 @attrs.frozen(kw_only=True)
