@@ -116,7 +116,7 @@ class JobStore(Protocol):
         Hold the claim until ``now + ttl``, and replace the worker's binding.
 
         Raises, after those above:
-            StaleJob: the job is not at ``expected``, or the claim would not end later than it does.
+            StaleJob: the job is not at ``expected``, was changed after ``now``, or its claim would not end later than it does.
         """
         ...
 
