@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import subprocess
 import sys
@@ -21,9 +20,10 @@ from chopin_storage_pg.storage import PgStorage, open_storage
 from chopin_storage_pg.tables import metadata
 from chopin_storage_pg.testing import ScratchDatabase, ScratchServer, with_database
 
+from migrating import migrating
 from watch import Watch
 
-HEAD = "0001_baseline"
+FIRST, *_, HEAD = ledger.checksums()
 TOP = Path(__file__).parents[3]
 
 LAST_OBSTACLE = """
@@ -32,17 +32,6 @@ CREATE FUNCTION chopin_commit(
 ) RETURNS integer LANGUAGE sql AS 'SELECT 1'
 """
 """The function is made after all tables, and cannot take the place of one that answers something else."""
-
-MIGRATE = """
-import asyncio, sys
-from chopin_storage_pg.storage import open_storage
-
-async def main():
-    async with await open_storage(sys.argv[1]) as storage:
-        await storage.migrate()
-
-asyncio.run(main())
-"""
 
 
 @pytest.fixture
@@ -69,11 +58,6 @@ async def beside(blank: ScratchDatabase) -> AsyncIterator[Watch]:
 async def unmigrated(blank: ScratchDatabase) -> AsyncIterator[PgStorage]:
     async with await blank.connect() as storage:
         yield storage
-
-
-async def migrating(url: str) -> asyncio.subprocess.Process:
-    """Another process that migrates the database."""
-    return await asyncio.create_subprocess_exec(sys.executable, "-c", MIGRATE, url, stderr=subprocess.PIPE)
 
 
 async def tables(watch: Watch) -> int:
@@ -148,7 +132,7 @@ async def test_processes_that_start_at_once_on_an_empty_database_all_succeed(bla
 async def test_an_unmigrated_database_is_not_healthy(unmigrated: PgStorage) -> None:
     with pytest.raises(CorruptRecord) as caught:
         await unmigrated.health()
-    assert caught.value.reason == f"revision {HEAD} is missing"
+    assert caught.value.reason == f"revision {FIRST} is missing"
 
 
 async def test_a_file_that_changed_after_it_was_applied_is_corruption(storage: PgStorage, watch: Watch) -> None:
@@ -157,7 +141,7 @@ async def test_a_file_that_changed_after_it_was_applied_is_corruption(storage: P
     for call in (storage.migrate, storage.health):
         with pytest.raises(CorruptRecord) as caught:
             await call()
-        assert caught.value.reason == f"revision {HEAD} was changed after it was applied"
+        assert caught.value.reason == f"revision {FIRST} was changed after it was applied"
 
 
 async def test_a_database_of_a_newer_version_is_refused_by_name(storage: PgStorage, watch: Watch) -> None:
@@ -187,7 +171,7 @@ async def test_a_record_that_is_missing_is_corruption(storage: PgStorage, watch:
         await storage.migrate()
     with pytest.raises(CorruptRecord) as caught:
         await storage.health()
-    assert caught.value.reason == f"revision {HEAD} is missing"
+    assert caught.value.reason == f"revision {FIRST} is missing"
 
 
 async def test_a_table_of_somebody_else_is_not_built_around(unmigrated: PgStorage, beside: Watch) -> None:
