@@ -134,13 +134,15 @@ def agent_of(row: Row[Any]) -> Agent:
     A row of :data:`AGENT`.
 
     Raises:
-        CorruptRecord: it has an impossible status or count.
+        CorruptRecord: it has an unknown status or an impossible count, or is ready for nobody.
     """
     where = f"agent of channel {row.channel_id}"
     try:
         status = AgentStatus(row.status)
     except ValueError:
         raise CorruptRecord(where, "has an unknown status") from None
+    if row.owner_session_id is None and status is AgentStatus.READY:
+        raise CorruptRecord(where, "is ready without an owner")
     return Agent(
         channel_id=ChannelId(row.channel_id),
         owner=None if row.owner_session_id is None else SessionId(row.owner_session_id),

@@ -76,16 +76,16 @@ def job(row: Row[Any]) -> Job:
     except ValueError:
         raise CorruptRecord(where, "has an unknown state or origin") from None
     claim = None
-    if row.claim_owner is not None:
+    if row.claim_owner is not None and row.claim_expires_at is not None:
         binding = None if row.claim_binding is None else decode(row.claim_binding, where)
         claim = Claim(owner=row.claim_owner, expires_at=rows.utc(row.claim_expires_at), binding=binding)
-    if (claim is not None) is not (state is JobState.RUNNING):
+    if (claim is not None) is not (state is JobState.RUNNING) or (claim is None and row.claim_binding is not None):
         raise CorruptRecord(where, f"is {state.value} with{'' if claim else 'out'} a claim")
     return Job(
         id=JobId(row.id),
         channel_id=ChannelId(row.channel_id),
         type=row.type,
-        version=row.version,
+        version=rows.count(row.version, where, "version", least=1),
         target_key=row.target_key,
         target_generation=TargetGeneration(rows.count(row.target_generation, where, "target_generation", least=1)),
         idempotency_key=row.idempotency_key,
@@ -111,20 +111,24 @@ def _progress(text: str, where: str) -> tuple[Progress, ...]:
     try:
         if isinstance(value, str) or not isinstance(value, Sequence):
             raise TypeError
-        return tuple(_progressed(entry) for entry in value)
+        return tuple(_progressed(entry, where) for entry in value)
     except (TypeError, KeyError, ValueError, Invalid):
         raise CorruptRecord(where, "has an entry of progress that is none") from None
 
 
-def _progressed(entry: Json) -> Progress:
+def _progressed(entry: Json, where: str) -> Progress:
     if not isinstance(entry, Mapping):
         raise TypeError
     revision, attempt, reason = entry["revision"], entry["attempt"], entry["reason"]
     if not isinstance(revision, int) or not isinstance(attempt, int) or not isinstance(reason, str | None):
         raise TypeError
     step = Step(stage=str(entry["stage"]), label=str(entry["label"]), state=ProgressState(entry["state"]), reason=reason)
-    at = datetime.fromisoformat(str(entry["at"]))
-    return Progress(revision=JobChannelRevision(revision), attempt=attempt, step=step, created_at=rows.utc(at))
+    return Progress(
+        revision=JobChannelRevision(rows.count(revision, where, "revision of progress", least=1)),
+        attempt=rows.count(attempt, where, "attempt of progress", least=1),
+        step=step,
+        created_at=datetime.fromisoformat(str(entry["at"])),
+    )
 
 
 def artifact(row: Row[Any]) -> Artifact:
