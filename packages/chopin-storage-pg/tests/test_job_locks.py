@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from chopin_core.channel import Channel
-from chopin_core.errors import ChannelArchived, ChannelMissing, JobMissing, LeaseLost
+from chopin_core.errors import ChannelArchived, ChannelMissing, ClaimLost, JobMissing, JobMoved, LeaseLost
 from chopin_core.jobs.job import Job
 from chopin_core.jobs.progress import ProgressState, Step
 from chopin_core.ports.leases import Lease
@@ -243,3 +243,16 @@ async def test_two_channels_do_not_wait_for_each_others_deletion(
     async with asyncio.timeout(5):
         for call in calls:
             await call()
+
+
+async def test_a_job_of_an_earlier_generation_is_out_of_reach_whatever_its_state_says(
+    storage: PgStorage, channel: Channel, job: Job, write: Write, lease: Lease, watch: Watch
+) -> None:
+    await watch.run("UPDATE background_job_targets SET generation = generation + 1")
+
+    if write is claims:
+        assert await write(storage, job, lease) == ()
+    elif write is not enqueues:
+        with pytest.raises((ClaimLost, JobMoved)):
+            await write(storage, job, lease)
+        assert await watch.value("SELECT revision FROM background_job_channels") == job.revision
