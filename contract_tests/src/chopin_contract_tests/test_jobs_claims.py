@@ -14,7 +14,7 @@ from chopin_contract_tests.test_lists import IDS
 from chopin_contract_tests.test_text import STORABLE, UNSTORABLE
 from chopin_core.channel import Channel
 from chopin_core.counters import ClaimGeneration
-from chopin_core.errors import ClaimLost, InvalidField
+from chopin_core.errors import ChannelMissing, ClaimLost, InvalidField, JobMissing, JobMoved
 from chopin_core.ids import ChannelId, JobId
 from chopin_core.jobs.job import Claim, ClaimToken, Job, JobState
 from chopin_core.ports.jobs import CLAIM_LIMIT
@@ -332,3 +332,40 @@ async def test_a_job_that_is_cancelled_while_it_is_settled_ends_once(
         assert detail.job == ended
         assert detail.revision == job.revision + 1
         assert (detail.artifact is not None) is (detail.job.state is JobState.COMPLETED)
+
+
+async def test_a_channel_that_is_deleted_while_its_jobs_move_is_gone_with_all_of_them(
+    sides: list[Storage], lease: Lease
+) -> None:
+    for turn in range(5):
+        place = await sides[0].channels.create(creation(f"channel of {turn}"))
+        await sides[0].channels.archive(place.id, now=at(1))
+        jobs = [await enqueued(sides[0], request(place, 10 * turn + number), lease) for number in range(3)]
+        held = await claimed_all(sides[0], place, lease)
+
+        async def attempt(
+            number: int, side: Storage, place: Channel = place, jobs: list[Job] = jobs, held: list[Job] = held, turn: int = turn
+        ) -> object:
+            match number:
+                case 0:
+                    return await side.channels.delete(place.id)
+                case 1 | 2:
+                    return await claim(side, lease, now=at(600), owner=f"worker {number}")
+                case 3 | 4:
+                    return await side.jobs.enqueue(request(place, 10 * turn + number, now=at(2)), lease=lease)
+                case 5 | 6:
+                    return await side.jobs.settle(held[number - 5].token, 1, now=at(2), lease=lease)
+            return await side.jobs.cancel(place.id, jobs[2].id, allow_archived=True, now=at(2), lease=lease)
+
+        raced = await race(*(attempt(number, side) for number, side in enumerate(sides)))
+
+        assert True in raced.won
+        assert {type(refused) for refused in raced.refused} <= {ChannelMissing, JobMissing, ClaimLost, JobMoved}
+        assert await sides[0].jobs.list(place.id) is None
+        assert [await sides[0].jobs.get(place.id, job.id) for job in jobs] == [None] * 3
+        assert await claim(sides[0], lease, now=at(9000)) == ()
+
+
+async def claimed_all(storage: Storage, place: Channel, lease: Lease) -> list[Job]:
+    jobs = await claim(storage, lease, channel=place)
+    return sorted(jobs, key=lambda job: job.id)

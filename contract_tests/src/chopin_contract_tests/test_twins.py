@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, Final
+from typing import Any
 
-import attrs
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+from hypothesis.stateful import rule, run_state_machine_as_test
 
 from chopin_contract_tests.adapters import Databases
 from chopin_contract_tests.builders import (
@@ -27,19 +25,15 @@ from chopin_contract_tests.builders import (
     replacement,
     sidecar,
 )
+from chopin_contract_tests.twins import HOUR, Twins, sides
 from chopin_core.channel import TitlePolicy
 from chopin_core.counters import StorageRevision, StorageSequence
-from chopin_core.errors import ChopinError
 from chopin_core.ids import ChannelId, OperationId, RepositoryId
-from chopin_core.memory.storage import MemoryStorage
 from chopin_core.ports.channels import ChannelCreate, Cursor, Page
-from chopin_core.ports.collaboration import StoredChannel, TitleChange
-from chopin_core.ports.leases import WRITER, Lease
+from chopin_core.ports.collaboration import TitleChange
+from chopin_core.ports.leases import WRITER
 from chopin_core.ports.storage import Storage
 from chopin_core.sidecar import SidecarPatch
-
-HOUR: Final = timedelta(hours=1)
-"""How long leases are granted for here: none runs out by itself, so that the hour of the run plays no part."""
 
 ids = st.sampled_from(["a", "é", "é", "😀", "😀", "_", "_"])
 """Of channels to be created; ``a`` exists from the start, as ``B`` does."""
@@ -59,7 +53,6 @@ drifts = st.sampled_from([0, 0, 0, 0, 0, 0, -1, 1])
 held = st.sampled_from([0, 0, 0, 0, 0, 0, -1, 1, 2, 3])
 """Which of the leases ever granted a writer uses; mostly the first, which is never let go of."""
 
-sides = st.sampled_from([0, 1])
 values = st.sampled_from(["", "\0\ud800", [1, None], {"k": {}}, {"z": 1, "a": [2.5]}])
 records = st.one_of(
     st.builds(lambda number, value: sidecar(number, graph=value), st.integers(0, 9), values),
@@ -96,61 +89,13 @@ commits = st.fixed_dictionaries(
 replacements = st.fixed_dictionaries({"operation_id": operations, "now": instants, "sidecar": records})
 
 
-async def outcome(call: Awaitable[Any]) -> Any:
-    """The answer, or which refusal with which fields; a lease without its expiry, which depends on the hour."""
-    try:
-        answer = await call
-    except ChopinError as refusal:
-        return type(refusal), refusal.args
-    return attrs.evolve(answer, expires_at=T0) if isinstance(answer, Lease) else answer
-
-
-class Twins(RuleBasedStateMachine):
-    """One history, told to the model and to the adapter under test, the latter through one of two storages."""
-
-    databases: ClassVar[Databases]
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.runner = asyncio.Runner()
-        self.fresh = self.databases.fresh()
-        database = self.runner.run(self.fresh.__aenter__())
-        self.storages = [self.runner.run(database.connect()) for _ in range(2)]
-        self.model = MemoryStorage()
-        self.leases: list[Lease] = []
-
-    def teardown(self) -> None:
-        for storage in self.storages:
-            self.runner.run(storage.close())
-        self.runner.run(self.fresh.__aexit__(None, None, None))
-        self.runner.close()
-
-    def told(self, side: int, call: Callable[[Storage], Awaitable[Any]]) -> Any:
-        """What both answered; they must agree."""
-        expected = self.runner.run(outcome(call(self.model)))
-        assert self.runner.run(outcome(call(self.storages[side]))) == expected
-        return expected
+class ChannelTwins(Twins):
+    """The history of channels and of the leases under which they are written."""
 
     def written(self, side: int, id: ChannelId, call: Callable[[Storage], Awaitable[Any]]) -> None:
         """A write to a channel, and what both have of the channel then, read from the other side."""
         self.told(side, call)
         self.told(1 - side, lambda storage: storage.collaboration.load(id))
-
-    def near(self, id: ChannelId) -> StoredChannel:
-        """The stored channel, or for an unknown one another, so that a write to it can be made up."""
-        stored = self.runner.run(self.model.collaboration.load(id))
-        return stored if stored is not None else self.near(ChannelId("a"))
-
-    def lease(self, choice: int) -> Lease:
-        return self.leases[choice] if choice < len(self.leases) else self.leases[-1]
-
-    @initialize()
-    def begin(self) -> None:
-        self.told(0, lambda storage: storage.users.put(AUTHOR, now=T0))
-        self.told(1, lambda storage: storage.channels.create(creation("a", title="Plan", initial=initial())))
-        self.told(0, lambda storage: storage.channels.create(creation("B", title="Plan")))
-        for name in ("steady", WRITER):
-            self.acquire(0, name, "begin")
 
     @rule(side=sides, made=creations)
     def create(self, side: int, made: ChannelCreate) -> None:
@@ -208,9 +153,7 @@ class Twins(RuleBasedStateMachine):
 
     @rule(side=sides, name=st.sampled_from([WRITER, WRITER, "other"]), owner=st.sampled_from(["begin", "ada", "grace"]))
     def acquire(self, side: int, name: str, owner: str) -> None:
-        lease = self.told(side, lambda storage: storage.leases.acquire(name, owner, HOUR))
-        if lease is not None:
-            self.leases.append(lease)
+        self.granted(side, name, owner)
 
     @rule(side=sides, choice=st.sampled_from([-1, -1, -1, 1, 2]), kept=st.booleans())
     def renew_or_release(self, side: int, choice: int, kept: bool) -> None:
@@ -223,7 +166,7 @@ class Twins(RuleBasedStateMachine):
 
 
 def test_the_adapter_and_the_model_agree_on_any_history(adapter: Databases) -> None:
-    class Here(Twins):
+    class Here(ChannelTwins):
         databases = adapter
 
     run_state_machine_as_test(
