@@ -405,6 +405,83 @@ background_job_artifacts: Final = Table(
     _instant("created_at"),
 )
 
+research_workspaces: Final = Table(
+    "research_workspaces",
+    metadata,
+    _id("id", primary_key=True),
+    _of_channel(),
+    _id("published_channel_id", ForeignKey("channels.id", ondelete="RESTRICT"), nullable=True),
+    _text("title"),
+    _text("proposed_question"),
+    _text("query", nullable=True),
+    _id("confirmed_by", ForeignKey("users.id"), nullable=True),
+    _text("origin"),
+    _id("origin_message", nullable=True),
+    _text("inline_reference", nullable=True),
+    _id("created_by", ForeignKey("users.id")),
+    _count("revision", 0),
+    Column("turns", Integer, nullable=False),
+    Column("messages", Integer, nullable=False),
+    _id("idempotency_key"),
+    _text("fingerprint"),
+    _instant("created_at"),
+    _instant("updated_at"),
+    UniqueConstraint("channel_id", "idempotency_key"),
+    UniqueConstraint("published_channel_id"),
+    CheckConstraint("num_nonnulls(query, confirmed_by) IN (0, 2)", name="confirmed"),
+)
+Index(
+    "research_workspaces_page_idx",
+    research_workspaces.c.channel_id,
+    research_workspaces.c.updated_at.desc(),
+    research_workspaces.c.id,
+)
+Index(
+    "research_workspaces_reference_idx",
+    research_workspaces.c.id,
+    postgresql_where=research_workspaces.c.inline_reference.is_not(None),
+)
+
+research_turns: Final = Table(
+    "research_turns",
+    metadata,
+    _id("id", primary_key=True),
+    _id("workspace_id", ForeignKey("research_workspaces.id", ondelete="CASCADE")),
+    Column("ordinal", Integer, nullable=False),
+    _text("kind"),
+    _id("request_id"),
+    _text("fingerprint"),
+    _text("question"),
+    _id("requested_by", ForeignKey("users.id")),
+    _id("evidence_job_id", ForeignKey("background_jobs.id"), nullable=True),
+    _id("answer_job_id", ForeignKey("background_jobs.id"), nullable=True),
+    _instant("created_at"),
+    _instant("updated_at"),
+    UniqueConstraint("workspace_id", "ordinal"),
+    UniqueConstraint("workspace_id", "request_id"),
+    UniqueConstraint("evidence_job_id"),
+    UniqueConstraint("answer_job_id"),
+    CheckConstraint("evidence_job_id <> answer_job_id", name="jobs"),
+)
+
+research_messages: Final = Table(
+    "research_messages",
+    metadata,
+    _id("id", primary_key=True),
+    _id("workspace_id", ForeignKey("research_workspaces.id", ondelete="CASCADE")),
+    Column("sequence", Integer, nullable=False),
+    _id("turn_id", ForeignKey("research_turns.id", ondelete="CASCADE"), nullable=True),
+    _text("author"),
+    _id("user_id", ForeignKey("users.id"), nullable=True),
+    _text("handle", nullable=True),
+    _text("text"),
+    _id("source_job_id", ForeignKey("background_jobs.id"), nullable=True),
+    _instant("created_at"),
+    UniqueConstraint("workspace_id", "sequence"),
+    UniqueConstraint("source_job_id"),
+)
+Index("research_messages_turn_id_idx", research_messages.c.turn_id)
+
 storage_leases: Final = Table(
     "storage_leases",
     metadata,
