@@ -1,0 +1,60 @@
+"""From an edit in a browser to its durable acknowledgement over the WebSocket, held against one bare commit."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+from statistics import median, quantiles
+from time import perf_counter
+
+from benchmarks import bare
+from benchmarks.effort import Effort
+from benchmarks.keystrokes import new_channel, writing
+from benchmarks.row import Row, at_most
+from chopin_core.document.splice import Splice
+from chopin_core.room.timings import Timings
+from chopin_storage_pg.testing import ScratchServer
+from chopin_web.testing.person import signed_in
+from chopin_web.testing.server import serving
+
+
+async def rows(server: ScratchServer, effort: Effort) -> AsyncIterator[Row]:
+    """One person types, each letter after the last was acknowledged; a bare commit follows each, on the same database."""
+    answers, commits = [], []
+    with tempfile.TemporaryDirectory(prefix="chopin-benchmarks-") as folder:
+        async with server.copied() as database:
+            async with writing(database) as (storage, _):
+                channel = (await new_channel(storage, "bare")).id
+            async with (
+                bare.threads(database.url, [channel]) as threads,
+                serving(database.url, Path(folder)) as chopin,
+                signed_in(chopin.origin, chopin.token) as person,
+                person.browser(await person.create_document("Typed")) as browser,
+            ):
+                for number in range(effort.keystrokes):
+                    update = browser.replica.splice([Splice(number, number, "x")])
+                    started = perf_counter()
+                    await browser.submit(update)
+                    await browser.settled()
+                    answers.append(perf_counter() - started)
+                    started = perf_counter()
+                    threads.write(1)
+                    commits.append(perf_counter() - started)
+    warm = effort.keystrokes // 10
+    answer, commit = median(answers[warm:]) * 1e3, median(commits[warm:]) * 1e3
+    grouping = Timings().grouping * 1e3
+    yield Row(
+        name=f"edit to durable acknowledgement, one writer, less {grouping:.0f} ms of grouping, against a bare commit",
+        value=answer - grouping,
+        unit="ms",
+        ratio=(answer - grouping) / commit,
+        bar=at_most(2.0),
+    )
+    yield Row(name="edit to durable acknowledgement with its grouping, p50", value=answer, unit="ms")
+    yield Row(
+        name="edit to durable acknowledgement with its grouping, p99",
+        value=quantiles(answers[warm:], n=100)[98] * 1e3,
+        unit="ms",
+    )
+    yield Row(name="bare commit beside them, p50", value=commit, unit="ms")
