@@ -113,5 +113,10 @@ class YpyEngine:
     def load(self, updates: Sequence[bytes]) -> SharedText:
         return YpyText(updates)
 
+    def read(self, document: bytes) -> str:
+        replica = y_py.YDoc()
+        y_py.apply_update(replica, document)
+        return str(replica.get_text(ROOT))
+
     def merge(self, updates: Sequence[bytes]) -> bytes:
         return merge_updates(updates)

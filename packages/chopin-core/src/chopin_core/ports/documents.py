@@ -90,6 +90,15 @@ class DocumentEngine(Protocol):
         """
         ...
 
+    def read(self, document: bytes) -> str:
+        """
+        The text that somebody gets who loads a whole document afresh. Quick, so only for bytes from ``SharedText.update``.
+
+        Raises:
+            UpdateMalformed: the library cannot load what it wrote itself.
+        """
+        ...
+
     def merge(self, updates: Sequence[bytes]) -> bytes:
         """
         One update that does what all of them do.

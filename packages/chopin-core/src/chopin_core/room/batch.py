@@ -17,12 +17,17 @@ Check = Callable[[str, Sequence[Splice], str], None]
 
 @attrs.frozen(kw_only=True)
 class Submission:
-    """An update as a member sent it; ``tag`` goes back with the acknowledgement."""
+    """
+    An update as a member sent it; ``tag`` goes back with the acknowledgement.
+
+    ``opening`` is filled in by the room: the member's opening of the document that the update comes from.
+    """
 
     member: Member
     id: str
     update: bytes
     tag: str | None = None
+    opening: int = 0
 
 
 @attrs.frozen(kw_only=True)

@@ -17,18 +17,18 @@ from chopin_core.document.splice import Splice
 from chopin_core.errors import ChannelArchived, ChannelMissing, Closing, Invalid, TitleTaken, UpdateMalformed
 from chopin_core.ids import OperationId
 from chopin_core.jsonvalue import Json
-from chopin_core.ports.channels import ChannelStore
 from chopin_core.ports.collaboration import TitleChange
-from chopin_core.ports.documents import DocumentEngine, SharedText
+from chopin_core.ports.documents import SharedText
 from chopin_core.room.audience import Audience
-from chopin_core.room.batch import Check, Shadow, Submission
+from chopin_core.room.batch import Shadow, Submission
 from chopin_core.room.checkpoints import Checkpoints
 from chopin_core.room.events import ChannelChanged, MemberView, RoomClosed, Struck, Updated
+from chopin_core.room.foundation import Foundation
 from chopin_core.room.history import History
 from chopin_core.room.limits import LARGEST_UPDATE
 from chopin_core.room.member import Member
+from chopin_core.room.recovery import recoverable_source
 from chopin_core.room.relay import acknowledgements, relays
-from chopin_core.room.timings import Timings
 from chopin_core.sidecar import Sidecar
 
 T = TypeVar("T")
@@ -63,19 +63,6 @@ class Edit:
 
     splices: Sequence[Splice] = ()
     sections: Mapping[str, Json] = attrs.field(factory=dict)
-
-
-@attrs.frozen(kw_only=True)
-class Foundation:
-    """What a room stands on."""
-
-    engine: DocumentEngine
-    channels: ChannelStore
-    check: Check
-    timings: Timings
-    new_id: Callable[[], str]
-    failed: Callable[[BaseException], None]
-    """Told once when the room cannot go on: storage failed, or the channel was archived or removed under it."""
 
 
 class Room:
@@ -182,14 +169,15 @@ class Room:
         One of another epoch is ignored, and so is one from a member who did not open the document since its last reset: it
         was or will be told. One that is too large costs its sender a reset.
         """
-        if self._closed or epoch != self._epoch or submission.member not in self._audience.opened:
+        opening = self._audience.opened.get(submission.member)
+        if self._closed or epoch != self._epoch or opening is None:
             return
         if len(submission.update) > LARGEST_UPDATE:
             self._audience.reset(submission.member, self._epoch)
             return
         if not self._pending:
             self._pending_since = asyncio.get_running_loop().time()
-        self._pending.append(submission)
+        self._pending.append(attrs.evolve(submission, opening=opening))
         self._pending_bytes += len(submission.update)
         if self._flusher is None:
             self._flusher = self._spawn(self._flush())
@@ -247,6 +235,8 @@ class Room:
             while self._pending:
                 await asyncio.sleep(self._pending_since + self._on.timings.grouping - loop.time())
                 async with self._turn:
+                    if self._closed:
+                        return  # the shadow may be ahead of what was kept, and a new room may be writing
                     batch, self._pending, self._pending_bytes = self._pending, [], 0
                     self._room_again.set()
                     with self._ending_on_fault():
@@ -358,9 +348,13 @@ class Room:
                     await self._fold()
 
     async def _fold(self) -> None:
-        # The projection is computed off the event loop: it is the one step whose cost grows with the document.
-        source = await asyncio.to_thread(canonical, self._live.text)
-        await self._history.checkpoint(epoch=self._epoch, source=source, document=self._live.update())
+        text, document = self._live.text, self._live.update()
+        # Off the event loop: it is the one step whose cost grows with the document.
+        source = await asyncio.to_thread(recoverable_source, text, document, self._on.engine)
+        if source is None:
+            await self._rebuild()
+            return
+        await self._history.checkpoint(epoch=self._epoch, source=source, document=document)
         self._checkpoints.folded()
 
     # Ending
