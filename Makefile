@@ -49,6 +49,10 @@ crash: $(READY) $(BUILT) ## Kill servers, databases and lease holders under peop
 fuzz: $(READY) $(BUILT) ## Hostile bytes to a live server; nobody but their sender may notice
 	$(BIN)/python -m proofs.fuzz $(ARGS)
 
+.PHONY: leaks
+leaks: $(READY) ## Ten thousand rooms opened, edited and closed; memory must stay where it was
+	$(BIN)/python -m proofs.leaks $(ARGS)
+
 .PHONY: bench
 bench: $(READY) $(BUILT) ## Speed as ratios against the bars, and beside other systems; benchmarks/out/latest.json has the same
 	$(BIN)/python -m benchmarks $(ARGS)
