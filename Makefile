@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PACKAGES := packages/chopin-core packages/chopin-storage-pg packages/chopin-mcp packages/chopin-web contract_tests
 # One run each: their tests have modules of the same names (conftest).
-TYPED := $(PACKAGES) typing_tests e2e proofs benchmarks .ci
+TYPED := $(PACKAGES) typing_tests e2e proofs benchmarks docs .ci
 CLIENT := packages/chopin-web/client
 BUILT := packages/chopin-web/src/chopin_web/static/index.html
 NODE_MODULES := $(CLIENT)/node_modules/.package-lock.json
