@@ -3,7 +3,7 @@ Chopin beside two other systems that let people write one document together: pyc
 
 All in one run on one machine, with the same document of 32 KiB, the same edits and the same client, taking turns:
 
-- Chopin: ``chopin serve`` on PostgreSQL. It gathers edits for 5 ms, commits them, and only then acknowledges and relays.
+- Chopin: ``chopin serve`` on PostgreSQL. It commits an edit, and only then acknowledges and relays it.
 - pycrdt-websocket: its ASGI server on uvicorn with an ``SQLiteYStore``, as its documentation shows; all settings are its
   defaults. It relays an edit at once and begins to write it at the same time. What the echo says to a writer is that the edit
   was applied in memory.

@@ -68,7 +68,7 @@ class Chopin:
     @property
     def about(self) -> str:
         served = f"chopin-web {version('chopin-web')}, Hypercorn {version('hypercorn')}, pycrdt {version('pycrdt')}"
-        return f"{served}; groups for 5 ms, commits to PostgreSQL, then relays"
+        return f"{served}; commits to PostgreSQL, then relays"
 
     @property
     def pid(self) -> int:

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
-from typing import Final
 
 from benchmarks.peers.chopin import Chopin
 from benchmarks.peers.durability import PER_SECOND, Losses
 from benchmarks.peers.latency import Latency, Scene, Spread
 from benchmarks.row import Row, at_most, paired
-from chopin_core.room.timings import Timings
-
-GROUPING: Final = Timings().grouping * 1000
-"""Milliseconds for which Chopin lets edits gather before it commits them."""
 
 
 def latencies(
@@ -50,11 +45,11 @@ def _spread(name: str, runs: Sequence[Spread]) -> Iterator[Row]:
 
 
 def _beyond_the_commit(scene: Scene, shown: Mapping[str, Sequence[Spread]], commits: Sequence[float]) -> Row:
-    ours = [one.p50 - GROUPING - commit for one, commit in zip(shown[Chopin.name], commits, strict=True)]
+    ours = [one.p50 - commit for one, commit in zip(shown[Chopin.name], commits, strict=True)]
     peers = {name: median(one.p50 for one in some) for name, some in shown.items() if name != Chopin.name}
     faster = min(peers, key=peers.__getitem__)
     return Row(
-        name=f"  {scene}: Chopin less its grouping and that commit, p50, against {faster}",
+        name=f"  {scene}: Chopin less that commit, p50, against {faster}",
         value=median(ours),
         unit="ms",
         ratio=paired(ours, [one.p50 for one in shown[faster]]),

@@ -17,6 +17,7 @@ from chopin_core.engines.pycrdt import PycrdtEngine
 from chopin_core.engines.wire import read_vector
 from chopin_core.errors import UpdateMalformed
 from chopin_core.ports.documents import SharedText
+from chopin_core.room.authorship import Authorship
 from chopin_core.room.batch import Decision, Shadow, Submission
 from chopin_core.room.events import MemberView, RoomEvent
 from chopin_core.room.limits import LARGEST_UPDATE
@@ -69,7 +70,7 @@ class Bench:
 
     def _set_up(self) -> None:
         self._live = self._engine.load([self._scene.whole])
-        self._shadow = Shadow(self._engine, self._live, check_change)
+        self._shadow = Shadow(self._engine, self._live, check_change, Authorship(lambda _: None))
         self._before = _state(self._live)
 
     def judge(self, data: bytes, *, traced: bool = False) -> Judged:

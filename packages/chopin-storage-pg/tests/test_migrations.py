@@ -23,7 +23,7 @@ from chopin_storage_pg.testing import ScratchDatabase, ScratchServer, with_datab
 
 from watch import Watch
 
-HEAD = "0001_baseline"
+FIRST, HEAD = "0001_baseline", "0002_plain_commit"
 TOP = Path(__file__).parents[3]
 
 LAST_OBSTACLE = """
@@ -117,6 +117,24 @@ async def test_each_applied_revision_is_in_the_ledger_with_its_file(watch: Watch
     assert await cursor.fetchall() == [(file.stem, file.name, hashlib.sha256(file.read_bytes()).hexdigest()) for file in files]
 
 
+async def test_a_database_of_the_first_version_gets_the_commit_of_this_one(
+    blank: ScratchDatabase, beside: Watch, unmigrated: PgStorage
+) -> None:
+    definition = "SELECT pg_get_functiondef('chopin_commit'::regproc)"
+    await unmigrated.migrate()
+    fresh = await beside.value(definition)
+    await beside.run(
+        fresh.replace("'kept'", "'somehow'"),
+        f"UPDATE alembic_version SET version_num = '{FIRST}'",
+        f"DELETE FROM chopin_migrations WHERE id > '{FIRST}'",
+    )
+    assert await beside.value(definition) != fresh
+
+    await unmigrated.migrate()
+
+    assert await beside.value(definition) == fresh
+
+
 def test_revisions_form_one_line_and_are_named_like_their_files() -> None:
     script = ScriptDirectory(str(ledger.VERSIONS.parent))
 
@@ -148,11 +166,11 @@ async def test_processes_that_start_at_once_on_an_empty_database_all_succeed(bla
 async def test_an_unmigrated_database_is_not_healthy(unmigrated: PgStorage) -> None:
     with pytest.raises(CorruptRecord) as caught:
         await unmigrated.health()
-    assert caught.value.reason == f"revision {HEAD} is missing"
+    assert caught.value.reason == f"revision {FIRST} is missing"
 
 
 async def test_a_file_that_changed_after_it_was_applied_is_corruption(storage: PgStorage, watch: Watch) -> None:
-    await watch.run("UPDATE chopin_migrations SET checksum = 'other'")
+    await watch.run(f"UPDATE chopin_migrations SET checksum = 'other' WHERE id = '{HEAD}'")
 
     for call in (storage.migrate, storage.health):
         with pytest.raises(CorruptRecord) as caught:
@@ -187,7 +205,7 @@ async def test_a_record_that_is_missing_is_corruption(storage: PgStorage, watch:
         await storage.migrate()
     with pytest.raises(CorruptRecord) as caught:
         await storage.health()
-    assert caught.value.reason == f"revision {HEAD} is missing"
+    assert caught.value.reason == f"revision {FIRST} is missing"
 
 
 async def test_a_table_of_somebody_else_is_not_built_around(unmigrated: PgStorage, beside: Watch) -> None:

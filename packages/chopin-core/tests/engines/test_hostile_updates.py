@@ -55,6 +55,19 @@ def test_what_stands_between_a_character_and_itself_is_refused(pycrdt: PycrdtEng
     assert replica.text == "text"
 
 
+def test_only_bytes_that_the_library_met_cost_a_replica(pycrdt: PycrdtEngine) -> None:
+    # To load another one costs what the document is long, and whoever sends nonsense could have it done over and over.
+    replica = written(pycrdt, "text")
+    for nonsense in (b"", b"\xff" * 9, write_update(Update({1: [Run(3, 1, None, None, "late")]}, {}))):
+        with pytest.raises(UpdateMalformed):
+            replica.apply(nonsense)
+        assert replica.intact
+    circle = write_update(Update({1: [Run(0, 1, Id(2, 0), None, "a")], 2: [Run(0, 1, Id(1, 0), None, "b")]}, {}))
+    with pytest.raises(UpdateMalformed):
+        replica.apply(circle)
+    assert not replica.intact
+
+
 @pytest.mark.parametrize("run", [4, 8, 20])
 def test_a_run_of_ones_in_the_head_of_an_update_is_refused_and_leaves_the_text(pycrdt: PycrdtEngine, run: int) -> None:
     # The library would panic at some of these after it had changed the text, and at valid updates from then on.

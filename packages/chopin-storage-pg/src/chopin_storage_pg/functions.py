@@ -130,5 +130,5 @@ END
 $function$
 """
 
-_create = DDL(COMMIT.replace("%", "%%"))  # type: ignore[no-untyped-call]  # because SQLAlchemy left its __init__ untyped
-event.listen(metadata, "after_create", _create)
+CREATE_COMMIT: Final = DDL(COMMIT.replace("%", "%%"))  # type: ignore[no-untyped-call]  # because SQLAlchemy left its __init__ untyped
+event.listen(metadata, "after_create", CREATE_COMMIT)

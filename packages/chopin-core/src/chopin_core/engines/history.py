@@ -43,6 +43,10 @@ class History:
     def knows(self, character: Id) -> bool:
         return character.clock < self._clocks.get(character.client, 0)
 
+    def typists(self, update: Update) -> frozenset[int]:
+        """The clients of whom the update tells something that is not known."""
+        return frozenset(client for client, end in self._ends(update).items() if end > self.clock(client))
+
     def known(self, client: int, runs: Iterable[Run]) -> list[Run]:
         """Those of the client's runs that tell of characters this replica may hold already."""
         end = self.clock(client)

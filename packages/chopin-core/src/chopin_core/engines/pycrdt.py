@@ -35,6 +35,7 @@ class PycrdtText:
         self._take(updates[0] if len(updates) == 1 else write_update(whole))
         self._history.add(whole)
         self._text = str(self._shared)
+        self._intact = True
         self._places: Places | None = None
 
     def _take(self, update: bytes) -> None:
@@ -46,6 +47,10 @@ class PycrdtText:
             raise UpdateMalformed(incomplete=True)
 
     @property
+    def intact(self) -> bool:
+        return self._intact
+
+    @property
     def text(self) -> str:
         return self._text
 
@@ -55,13 +60,16 @@ class PycrdtText:
         self._refuse_foreign(read)
         if since := doubtful(read):
             check_order(read, self._runs(since))
+        self._intact = False
         produced, delta = self._observed(lambda: self._take(update))
+        clients = self._history.typists(read)
         self._history.add(read)
         text, splices = read_delta(self._text, delta, _Octets(self._text).characters)
         if len(self._shared) != len(text.encode()):
             raise UpdateMalformed()
         self._text = text
-        return Applied(update=produced, splices=splices)
+        self._intact = True
+        return Applied(update=produced, splices=splices, clients=clients)
 
     def _refuse_foreign(self, update: Update) -> None:
         told = {client: self._history.known(client, runs) for client, runs in update.runs.items()}

@@ -33,6 +33,10 @@ class Audience:
         """Everybody's cursor, for somebody who has just come; None when nobody shows one."""
         return self._presence.cursors()
 
+    def shower(self, client_id: int) -> Member | None:
+        """Who shows a cursor under that client id."""
+        return self._presence.shower(client_id)
+
     def join(self, member: Member) -> None:
         self._presence.join(member)
         self._tell_others(member, PresenceChanged(members=self.views))

@@ -9,6 +9,7 @@ import attrs
 from chopin_core.document.splice import Splice
 from chopin_core.errors import Invalid, UpdateMalformed, UpdateRefused
 from chopin_core.ports.documents import DocumentEngine, SharedText
+from chopin_core.room.authorship import Authorship
 from chopin_core.room.member import Member
 
 Check = Callable[[str, Sequence[Splice], str], None]
@@ -66,9 +67,10 @@ class Shadow:
     again from the live document, and nobody but the sender notices.
     """
 
-    def __init__(self, engine: DocumentEngine, live: SharedText, check: Check) -> None:
+    def __init__(self, engine: DocumentEngine, live: SharedText, check: Check, authorship: Authorship) -> None:
         self._engine = engine
         self._check = check
+        self._authorship = authorship
         self._replica = engine.load([live.update()])
 
     @property
@@ -93,14 +95,17 @@ class Shadow:
             text = self._replica.text
             try:
                 applied = self._replica.apply(submission.update)
+                self._authorship.refuse_foreign(submission.member, applied.clients)
                 if applied.splices:
                     self._check(text, applied.splices, self._replica.text)
             except Invalid as error:
                 offenders.add(submission.member)
                 refused.append(Refused(submission=submission, reason=reason_of(error)))
-                self._replica = self._engine.load([live.update(), *(item.update for item in accepted)])
+                if not self._replica.intact or isinstance(error, UpdateRefused):
+                    self._replica = self._engine.load([live.update(), *(item.update for item in accepted)])
                 continue
             if applied.update:
+                self._authorship.typed(submission.member, applied.clients)
                 accepted.append(Accepted(submission=submission, update=applied.update))
             else:
                 known.append(submission)

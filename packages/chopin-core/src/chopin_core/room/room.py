@@ -20,6 +20,7 @@ from chopin_core.jsonvalue import Json
 from chopin_core.ports.collaboration import TitleChange
 from chopin_core.ports.documents import SharedText
 from chopin_core.room.audience import Audience
+from chopin_core.room.authorship import Authorship
 from chopin_core.room.batch import Shadow, Submission
 from chopin_core.room.checkpoints import Checkpoints
 from chopin_core.room.events import ChannelChanged, MemberView, RoomClosed, Struck, Updated
@@ -89,9 +90,9 @@ class Room:
         self._channel = channel
         self._epoch = epoch
         self._live = live
-        self._shadow = Shadow(foundation.engine, live, foundation.check)
-        self._sidecar = sidecar
         self._audience = Audience()
+        self._shadow = self._shadow_of(live)
+        self._sidecar = sidecar
         self._turn = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._pending: list[Submission] = []
@@ -318,6 +319,9 @@ class Room:
         if self._live.text != self._shadow.text:
             await self._rebuild()
 
+    def _shadow_of(self, live: SharedText) -> Shadow:
+        return Shadow(self._on.engine, live, self._on.check, Authorship(self._audience.shower))
+
     def _operation(self, update: bytes) -> OperationId:
         # Derived, so that the same bytes in the same epoch are recognised as the same operation.
         return OperationId(f"{self._epoch}:{hashlib.sha256(update).hexdigest()}")
@@ -335,7 +339,7 @@ class Room:
         epoch = Epoch(self._on.new_id())
         await self._history.replace(epoch=epoch, source=canonical(text), document=live.update(), sidecar=self._sidecar.record())
         self._epoch, self._live = epoch, live
-        self._shadow = Shadow(self._on.engine, live, self._on.check)
+        self._shadow = self._shadow_of(live)
         self._checkpoints.folded()
         self._audience.reset_everybody(epoch)
 
