@@ -61,10 +61,11 @@ class Decision:
 
 class Shadow:
     """
-    A second replica that meets every update before the live one does.
+    A second replica that meets every update before it is durable.
 
     A malformed update can damage a replica while it is refused (architecture §4). Here that costs a shadow, which is made
-    again from the live document, and nobody but the sender notices.
+    again from the live document, and nobody but the sender notices. Once its update is durable the two change places: the
+    shadow is the live document, and what was live follows when everybody has been told.
     """
 
     def __init__(self, engine: DocumentEngine, live: SharedText, check: Check, authorship: Authorship) -> None:
@@ -82,7 +83,7 @@ class Shadow:
         Try the updates one after the other, each on what the ones before it led to. After a member's first refusal the
         rest of what it sent is passed over: it builds on what was refused.
 
-        The shadow must be level with ``live``; afterwards it is ahead of it by ``Decision.update``.
+        The shadow must be level with ``live``; afterwards it is ahead of it by ``Decision.update``, until :meth:`exchanged`.
         """
         accepted: list[Accepted] = []
         known: list[Submission] = []
@@ -132,6 +133,20 @@ class Shadow:
             self.level_with(live)
             raise
         return update
+
+    def exchanged(self, live: SharedText) -> SharedText:
+        """The replica that is ahead, for the live one, which has to catch up before the next decision."""
+        ahead, self._replica = self._replica, live
+        return ahead
+
+    def catch_up(self, update: bytes) -> None:
+        """
+        Bring the replica level with the one that it was exchanged for.
+
+        Raises:
+            UpdateMalformed: it does not take what the other one took.
+        """
+        self._replica.apply(update)
 
     def level_with(self, live: SharedText) -> None:
         """Start over from the live document."""

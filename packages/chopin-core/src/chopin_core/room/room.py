@@ -234,7 +234,8 @@ class Room:
         loop = asyncio.get_running_loop()
         try:
             while self._pending:
-                await asyncio.sleep(self._pending_since + self._on.timings.grouping - loop.time())
+                if (wait := self._pending_since + self._on.timings.grouping - loop.time()) > 0:
+                    await asyncio.sleep(wait)
                 async with self._turn:
                     if self._closed:
                         return  # the shadow may be ahead of what was kept, and a new room may be writing
@@ -253,6 +254,7 @@ class Room:
         if decision.update:
             counters = self._sidecar.counters.accepted(len(decision.accepted), text_changed=decision.text_changed)
             await self._keep(decision.update, counters)
+        self._publish(decision.update)
         sequence = self._sidecar.counters.sequence
         for member, acknowledged in acknowledgements(decision, self._epoch, sequence):
             member.tell(acknowledged)
@@ -272,6 +274,7 @@ class Room:
             counters = counters.accepted(1, text_changed=True)
         with self._ending_on_fault():
             await self._keep(update, counters, edit.sections)
+            self._publish(update)
             if update:
                 self._audience.tell_opened(
                     Updated(epoch=self._epoch, update=update, sequence=counters.sequence, sender=by, agent=True)
@@ -308,15 +311,22 @@ class Room:
         self._sidecar = sidecar
         self._checkpoints.committed()
 
-    async def _follow(self, update: bytes) -> None:
-        """Bring the live document to where the shadow and storage are; start over if it does not get there."""
+    def _publish(self, update: bytes) -> None:
+        """What is durable is what is seen. To be called before anybody is told, with nothing in between."""
         if update:
-            try:
-                self._live.apply(update)
-            except UpdateMalformed:
-                await self._rebuild()
-                return
-        if self._live.text != self._shadow.text:
+            self._live = self._shadow.exchanged(self._live)
+
+    async def _follow(self, update: bytes) -> None:
+        """Bring the other replica to where the live one is; start over if it does not get there."""
+        if not update:
+            return
+        await asyncio.sleep(0)  # whoever was just told need not wait for this
+        try:
+            self._shadow.catch_up(update)
+        except UpdateMalformed:
+            await self._rebuild()
+            return
+        if self._shadow.text != self._live.text:
             await self._rebuild()
 
     def _shadow_of(self, live: SharedText) -> Shadow:
@@ -330,9 +340,9 @@ class Room:
         """
         Start over under a new epoch, from the text that was accepted.
 
-        The last resort when the live replica cannot be trusted: nothing acknowledged is lost, but carets and undo are.
+        The last resort when two replicas disagree: nothing acknowledged is lost, but carets and undo are.
         """
-        text = self._shadow.text
+        text = self._live.text
         live = self._on.engine.new()
         if text:
             live.splice([Splice(0, 0, text)])
