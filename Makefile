@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PACKAGES := packages/chopin-core packages/chopin-storage-pg packages/chopin-mcp packages/chopin-web contract_tests
 # One run each: their tests have modules of the same names (conftest).
-TYPED := $(PACKAGES) typing_tests e2e benchmarks .ci
+TYPED := $(PACKAGES) typing_tests e2e proofs benchmarks docs .ci
 CLIENT := packages/chopin-web/client
 BUILT := packages/chopin-web/src/chopin_web/static/index.html
 NODE_MODULES := $(CLIENT)/node_modules/.package-lock.json
@@ -40,6 +40,22 @@ contract: $(READY) ## The storage contract on every adapter, the engine contract
 .PHONY: e2e
 e2e: $(READY) $(BUILT) ## Real browsers (Debian's Chromium, or CHROMIUM=path) against a real server
 	$(BIN)/pytest e2e $(call junit,e2e)
+
+.PHONY: crash
+crash: $(READY) $(BUILT) ## Kill servers, databases and lease holders under people who type; nothing acknowledged may be lost
+	$(BIN)/python -m proofs.crash $(ARGS)
+
+.PHONY: fuzz
+fuzz: $(READY) $(BUILT) ## Hostile bytes to a live server; nobody but their sender may notice
+	$(BIN)/python -m proofs.fuzz $(ARGS)
+
+.PHONY: leaks
+leaks: $(READY) ## Ten thousand rooms opened, edited and closed; memory must stay where it was
+	$(BIN)/python -m proofs.leaks $(ARGS)
+
+.PHONY: bench
+bench: $(READY) $(BUILT) ## Speed as ratios against the bars, and beside other systems; benchmarks/out/latest.json has the same
+	$(BIN)/python -m benchmarks $(ARGS)
 
 .PHONY: check
 check: $(READY) $(NODE_MODULES) ## Format, lint, types, directions of import

@@ -164,12 +164,15 @@ async def test_whoever_reads_meanwhile_sees_one_moment(sides: list[Storage], cha
     done = asyncio.Event()
 
     async def write(side: Storage) -> None:
-        for number in range(1, last + 1):
-            made = commit(channel, number, update=b"%d" % number, sidecar=sidecar(number), events=(event(f"event-{number}"),))
-            await side.collaboration.commit(made, lease=lease)
-            if number % 4 == 0:
-                await side.collaboration.checkpoint(checkpoint(await loaded(side, channel.id)), lease=lease)
-        done.set()
+        try:
+            for number in range(1, last + 1):
+                events = (event(f"event-{number}"),)
+                made = commit(channel, number, update=b"%d" % number, sidecar=sidecar(number), events=events)
+                await side.collaboration.commit(made, lease=lease)
+                if number % 4 == 0:
+                    await side.collaboration.checkpoint(checkpoint(await loaded(side, channel.id)), lease=lease)
+        finally:
+            done.set()
 
     async def read(side: Storage) -> None:
         while not done.is_set():
@@ -181,8 +184,9 @@ async def test_whoever_reads_meanwhile_sees_one_moment(sides: list[Storage], cha
             assert stored.sidecar == (sidecar(stored.latest) if stored.latest else None)
             assert stored.snapshot is None or stored.snapshot.sidecar == sidecar(covered)
 
-    await race(write(sides[0]), *(read(side) for side in sides[1:4]))
+    raced = await race(write(sides[0]), *(read(side) for side in sides[1:4]))
 
+    assert raced.refused == []
     assert (await loaded(sides[0], channel.id)).latest == last
 
 

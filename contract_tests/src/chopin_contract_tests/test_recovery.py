@@ -14,7 +14,7 @@ from chopin_core.jsonvalue import Json
 from chopin_core.ports.collaboration import StoredChannel, TitleChange
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
-from chopin_core.sidecar import SidecarPatch
+from chopin_core.sidecar import SidecarPatch, SidecarRecord
 
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
@@ -53,6 +53,23 @@ async def test_another_process_finds_everything(storage: Storage, connect: Conne
     assert theirs.sidecar.sections == {"graph": 4}
 
 
+async def test_what_was_acknowledged_is_there_at_once_for_everybody(
+    storage: Storage, connect: Connect, channel: Channel, lease: Lease
+) -> None:
+    other = await connect()
+    for number in range(1, 41):
+        made = commit(channel, number, update=b"%d" % number, sidecar=sidecar(number))
+
+        await (storage, other)[number % 2].collaboration.commit(made, lease=lease)
+
+        # A single read first: it is over before a commit that is not yet on disk could get there.
+        found = await (other, storage)[number % 2].channels.get(channel.id)
+        assert found is not None
+        assert found.revision == number
+        stored = await loaded(other, channel)
+        assert (stored.latest, stored.sidecar, len(stored.updates)) == (number, sidecar(number), number)
+
+
 async def test_the_journal_starts_after_the_snapshot(storage: Storage, channel: Channel, lease: Lease) -> None:
     await storage.collaboration.replace(replacement(channel, 1), lease=lease)
     for number in (2, 3, 4):
@@ -78,14 +95,19 @@ async def test_changing_what_was_given_changes_nothing_stored(storage: Storage, 
         commit(channel, 2, sidecar=SidecarPatch(head=given, sections={"creation": patched})), lease=lease
     )
     await storage.collaboration.checkpoint(checkpoint(await loaded(storage, channel)), lease=lease)
-    before = [await loaded(storage, created), await loaded(storage, channel)]
 
     given["list"][1]["deep"] = "after"
     given["list"].append("after")
     patched["list"].clear()
 
-    assert [await loaded(storage, created), await loaded(storage, channel)] == before
-    assert before[1].events[0].event.payload == {"list": [1, {"deep": "before"}]}
+    meant: Json = {"list": [1, {"deep": "before"}]}
+    born, stored = await loaded(storage, created), await loaded(storage, channel)
+    assert born.snapshot is not None
+    assert stored.snapshot is not None
+    assert born.sidecar == born.snapshot.sidecar == sidecar(0, graph=meant)
+    record = SidecarRecord(head=meant, sections={"graph": meant, "creation": {"list": ["before"]}})
+    assert stored.sidecar == stored.snapshot.sidecar == record
+    assert [kept.event.payload for kept in stored.events] == [meant]
 
 
 async def test_changing_what_was_answered_changes_nothing_stored(storage: Storage, channel: Channel, lease: Lease) -> None:

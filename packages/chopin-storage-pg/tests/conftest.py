@@ -10,11 +10,12 @@ import pytest
 
 from chopin_core.channel import Channel
 from chopin_core.ports.leases import Lease
-from chopin_storage_pg.storage import PgStorage
+from chopin_storage_pg.storage import PgStorage, open_storage
 from chopin_storage_pg.testing import ScratchDatabase, ScratchServer, open_server
 
 from made import ADA, NOW, creation, initial
 from watch import Session, Watch
+from wire import Wire, wire_to
 
 
 @pytest.fixture(scope="session")
@@ -48,6 +49,19 @@ async def obstacle(database: ScratchDatabase) -> AsyncIterator[Session]:
 async def storage(database: ScratchDatabase) -> AsyncIterator[PgStorage]:
     async with await database.connect() as storage:
         await storage.users.put(ADA, now=NOW)
+        yield storage
+
+
+@pytest.fixture
+async def wire(database: ScratchDatabase) -> AsyncIterator[Wire]:
+    async with wire_to(database.url) as wire:
+        yield wire
+
+
+@pytest.fixture
+async def far(wire: Wire) -> AsyncIterator[PgStorage]:
+    """A storage at the other end of the wire."""
+    async with await open_storage(wire.url) as storage:
         yield storage
 
 

@@ -1,171 +1,19 @@
-"""Whichever wait a call is given up at, the caller hears of it, no session is left in a transaction, and the pool works on."""
+"""Calls given up while they wait for a lock, a turn or a silent server; ``test_interruptions.py`` has every other wait."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from datetime import timedelta
-from typing import Any, TypeAlias
 
 import pytest
 
 from chopin_core.channel import Channel
-from chopin_core.counters import StorageRevision
-from chopin_core.ids import ChannelId, OperationId
-from chopin_core.ports.collaboration import TitleChange
+from chopin_core.ids import ChannelId
 from chopin_core.ports.leases import Lease
 from chopin_storage_pg.storage import PgStorage, open_storage
 from chopin_storage_pg.testing import ScratchDatabase
 
-from cancelling import GivenUp
-from made import ADA, NOW, REPOSITORY, checkpoint, commit, creation, initial, replacement
+from made import commit, creation
 from watch import Session, Watch
-
-MOST_WAITS = 400
-"""A call that goes on longer is not finding its end."""
-
-Call: TypeAlias = Callable[[PgStorage, Channel, Lease, str], Coroutine[Any, Any, object]]
-
-
-async def revision(storage: PgStorage, channel: Channel) -> StorageRevision:
-    found = await storage.channels.get(channel.id)
-    assert found is not None
-    return found.revision
-
-
-async def commits(storage: PgStorage, channel: Channel, lease: Lease, name: str) -> None:
-    wanted = commit(channel, operation_id=OperationId(name), expected=await revision(storage, channel))
-    await storage.collaboration.commit(wanted, lease=lease)
-
-
-async def retitles(storage: PgStorage, channel: Channel, lease: Lease, name: str) -> None:
-    wanted = commit(
-        channel,
-        operation_id=OperationId(name),
-        expected=await revision(storage, channel),
-        title=TitleChange(title=name),
-    )
-    await storage.collaboration.commit(wanted, lease=lease)
-
-
-async def replaces(storage: PgStorage, channel: Channel, lease: Lease, name: str) -> None:
-    wanted = replacement(channel, operation_id=OperationId(name), expected=await revision(storage, channel))
-    await storage.collaboration.replace(wanted, lease=lease)
-
-
-async def checkpoints(storage: PgStorage, channel: Channel, lease: Lease, name: str) -> None:
-    wanted = checkpoint(channel, revision=await revision(storage, channel))
-    await storage.collaboration.checkpoint(wanted, lease=lease)
-
-
-async def creates(storage: PgStorage, channel: Channel, lease: Lease, name: str) -> None:
-    await storage.channels.create(creation(name, parent_id=channel.id, initial=initial()))
-
-
-async def renames(storage: PgStorage, channel: Channel, lease: Lease, name: str) -> None:
-    await storage.channels.rename(channel.id, name, now=NOW)
-
-
-async def puts_away(storage: PgStorage, channel: Channel, lease: Lease, name: str) -> None:
-    await storage.channels.archive(channel.id, now=NOW)
-    await storage.channels.restore(channel.id, now=NOW)
-
-
-async def reads(storage: PgStorage, channel: Channel, lease: Lease, name: str) -> None:
-    await storage.collaboration.load(channel.id)
-    await storage.channels.list(REPOSITORY.id)
-    await storage.collaboration.operation(channel.id, OperationId(name))
-
-
-async def leases(storage: PgStorage, channel: Channel, lease: Lease, name: str) -> None:
-    taken = await storage.leases.acquire(name, "tests", timedelta(minutes=1))
-    assert taken is not None
-    assert await storage.leases.renew(taken, timedelta(minutes=1)) is not None
-    await storage.leases.release(taken)
-
-
-@pytest.fixture(params=[commits, retitles, replaces, checkpoints, creates, renames, puts_away, reads, leases])
-def call(request: pytest.FixtureRequest) -> Call:
-    called: Call = request.param
-    return called
-
-
-async def works(storage: PgStorage, channel: Channel, lease: Lease, watch: Watch) -> None:
-    """Nothing is left behind, and whatever the next caller wants can be done at once."""
-    await watch.until_none_idles_in_a_transaction()
-    async with asyncio.timeout(5):
-        assert await storage.users.get(ADA.id) is not None
-        assert await storage.leases.renew(lease, timedelta(minutes=10)) is not None
-        await storage.channels.restore(channel.id, now=NOW)
-        # SQLAlchemy gives a connection back in a task of its own, which a cancelled caller does not wait for.
-        while storage._connections._engine.pool.checkedout():  # type: ignore[attr-defined]  # because only queue pools count
-            await asyncio.sleep(0.01)
-
-
-async def given_up_at_each_wait(storage: PgStorage, channel: Channel, lease: Lease, watch: Watch, call: Call) -> list[str]:
-    """Try the call again and again, each time cancelled one wait later, until it is through before that; names the tries."""
-    names = []
-    for at in range(1, MOST_WAITS):
-        names.append(f"try {at}")
-        attempt = GivenUp(call(storage, channel, lease, names[-1]), at)
-
-        async def wait(attempt: GivenUp = attempt) -> None:
-            await attempt
-
-        task = asyncio.create_task(wait())
-        await asyncio.wait({task})
-        if attempt.waits < at:
-            await task
-            return names
-        assert task.cancelled(), f"{names[-1]} ended with {task.exception()!r}"
-        await works(storage, channel, lease, watch)
-    raise AssertionError(f"the call still waits after {MOST_WAITS} waits")
-
-
-async def test_a_call_can_be_given_up_at_any_wait_of_a_warm_pool(
-    storage: PgStorage, channel: Channel, lease: Lease, watch: Watch, call: Call
-) -> None:
-    await call(storage, channel, lease, "warm")
-
-    names = await given_up_at_each_wait(storage, channel, lease, watch, call)
-
-    assert len(names) > 3
-    await watch.until_none_idles_in_a_transaction()
-
-
-async def test_a_call_can_be_given_up_while_it_connects(
-    storage: PgStorage, database: ScratchDatabase, channel: Channel, lease: Lease, watch: Watch, call: Call
-) -> None:
-    for at in range(1, 30):
-        async with await database.connect() as cold:
-            task = asyncio.create_task(_given_up(call(cold, channel, lease, f"cold {at}"), at))
-            await asyncio.wait({task})
-            assert task.cancelled() or task.exception() is None
-            await works(cold, channel, lease, watch)
-
-
-async def _given_up(call: Coroutine[Any, Any, object], at: int) -> None:
-    await GivenUp(call, at)
-
-
-@pytest.mark.parametrize("write", [commits, retitles, replaces])
-async def test_an_operation_given_up_is_kept_whole_or_not_at_all(
-    storage: PgStorage, database: ScratchDatabase, channel: Channel, lease: Lease, watch: Watch, write: Call
-) -> None:
-    await write(storage, channel, lease, "warm")
-
-    names = await given_up_at_each_wait(storage, channel, lease, watch, write)
-
-    async with await database.connect() as elsewhere:
-        kept = [name for name in names if await elsewhere.collaboration.operation(channel.id, OperationId(name))]
-        stored = await elsewhere.collaboration.load(channel.id)
-    assert stored is not None
-    assert kept[-1] == names[-1]
-    assert len(kept) < len(names)
-    assert (stored.latest, stored.channel.revision) == (len(kept) + 1, len(kept) + 1)
-    if write is not replaces:
-        assert len(stored.updates) == stored.latest
-    assert await watch.value("SELECT count(*) FROM channel_operations") == stored.latest
 
 
 async def test_an_attempt_to_connect_that_is_given_up_hangs_up_at_once() -> None:
@@ -192,6 +40,7 @@ async def test_an_attempt_to_connect_that_is_given_up_hangs_up_at_once() -> None
         assert caught.value.__traceback__ is not None
 
 
+# cases.md 24
 async def test_a_commit_that_waits_for_a_lock_is_given_up_at_once_and_is_not_kept_later(
     storage: PgStorage, channel: Channel, lease: Lease, obstacle: Session, watch: Watch
 ) -> None:

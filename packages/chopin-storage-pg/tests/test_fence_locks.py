@@ -81,6 +81,7 @@ async def test_a_renewal_does_not_wait_for_a_write_in_flight(
     await writing
 
 
+# cases.md 85
 async def test_a_takeover_waits_for_a_write_in_flight(
     storage: PgStorage, database: ScratchDatabase, channel: Channel, obstacle: Session, watch: Watch, write: Write
 ) -> None:
@@ -105,6 +106,7 @@ async def test_a_takeover_waits_for_a_write_in_flight(
     assert await watch.value("SELECT count(*) FROM channel_operations") == 0
 
 
+# cases.md 85
 async def test_a_write_that_waited_for_a_takeover_is_refused(
     storage: PgStorage, channel: Channel, lease: Lease, obstacle: Session, watch: Watch, write: Write
 ) -> None:

@@ -101,6 +101,24 @@ async def test_each_applied_revision_is_in_the_ledger_with_its_file(watch: Watch
     assert await cursor.fetchall() == [(file.stem, file.name, hashlib.sha256(file.read_bytes()).hexdigest()) for file in files]
 
 
+async def test_a_database_of_the_first_version_gets_the_commit_of_this_one(
+    blank: ScratchDatabase, beside: Watch, unmigrated: PgStorage
+) -> None:
+    definition = "SELECT pg_get_functiondef('chopin_commit'::regproc)"
+    await unmigrated.migrate()
+    fresh = await beside.value(definition)
+    await beside.run(
+        fresh.replace("'kept'", "'somehow'"),
+        f"UPDATE alembic_version SET version_num = '{FIRST}'",
+        f"DELETE FROM chopin_migrations WHERE id > '{FIRST}'",
+    )
+    assert await beside.value(definition) != fresh
+
+    await unmigrated.migrate()
+
+    assert await beside.value(definition) == fresh
+
+
 def test_revisions_form_one_line_and_are_named_like_their_files() -> None:
     script = ScriptDirectory(str(ledger.VERSIONS.parent))
 
@@ -136,7 +154,7 @@ async def test_an_unmigrated_database_is_not_healthy(unmigrated: PgStorage) -> N
 
 
 async def test_a_file_that_changed_after_it_was_applied_is_corruption(storage: PgStorage, watch: Watch) -> None:
-    await watch.run("UPDATE chopin_migrations SET checksum = 'other'")
+    await watch.run(f"UPDATE chopin_migrations SET checksum = 'other' WHERE id = '{HEAD}'")
 
     for call in (storage.migrate, storage.health):
         with pytest.raises(CorruptRecord) as caught:

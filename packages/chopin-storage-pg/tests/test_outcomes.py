@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from datetime import timedelta
 from typing import Any, TypeAlias
 
@@ -16,12 +16,12 @@ from chopin_core.ids import OperationId
 from chopin_core.ports.collaboration import CommitResult, StoredChannel, TitleChange
 from chopin_core.ports.leases import Lease
 from chopin_storage_pg import outcomes
-from chopin_storage_pg.storage import PgStorage, open_storage
-from chopin_storage_pg.testing import ScratchDatabase
+from chopin_storage_pg.locks import LEASE_LOCKS
+from chopin_storage_pg.storage import PgStorage
 
 from made import commit, creation, replacement
 from watch import Session, Watch
-from wire import Cut, Wire, wire_to
+from wire import Cut, Wire
 
 CUT_ME = OperationId("cut me")
 
@@ -54,25 +54,13 @@ def marker(write: Write) -> bytes:
     return b"cut me" if write is commits else b"COMMIT\0"
 
 
-@pytest.fixture
-async def wire(database: ScratchDatabase) -> AsyncIterator[Wire]:
-    async with wire_to(database.url) as wire:
-        yield wire
-
-
-@pytest.fixture
-async def far(wire: Wire) -> AsyncIterator[PgStorage]:
-    """A storage at the other end of the wire."""
-    async with await open_storage(wire.url) as storage:
-        yield storage
-
-
 async def loaded(storage: PgStorage, channel: Channel) -> StoredChannel:
     stored = await storage.collaboration.load(channel.id)
     assert stored is not None
     return stored
 
 
+# cases.md 25
 async def test_a_write_whose_answer_is_lost_is_found(
     storage: PgStorage, far: PgStorage, wire: Wire, channel: Channel, lease: Lease, write: Write, marker: bytes
 ) -> None:
@@ -86,6 +74,7 @@ async def test_a_write_whose_answer_is_lost_is_found(
     assert await write(far, channel, lease) == result
 
 
+# cases.md 25
 async def test_a_write_that_never_arrived_is_rejected_and_can_be_tried_again(
     storage: PgStorage, far: PgStorage, wire: Wire, channel: Channel, lease: Lease, write: Write, marker: bytes
 ) -> None:
@@ -100,19 +89,16 @@ async def test_a_write_that_never_arrived_is_rejected_and_can_be_tried_again(
     assert (await write(far, channel, lease)).repeated is False
 
 
+# cases.md 25
 async def test_a_write_that_was_called_rejected_does_not_arrive_later(
-    storage: PgStorage, far: PgStorage, wire: Wire, channel: Channel, lease: Lease, watch: Watch, write: Write, marker: bytes
+    storage: PgStorage, far: PgStorage, wire: Wire, channel: Channel, lease: Lease, write: Write, marker: bytes
 ) -> None:
     before = await loaded(storage, channel)
     wire.cut(marker, Cut.LATE)
 
     with pytest.raises(CommitRejected):
         await write(far, channel, lease)
-    wire.deliver_late()
-    await watch.until(
-        "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = current_database() AND state = 'active'"
-        " AND pid <> pg_backend_pid()"
-    )
+    await wire.deliver_late()
 
     assert await storage.collaboration.operation(channel.id, CUT_ME) is None
     assert await loaded(storage, channel) == before
@@ -130,6 +116,35 @@ async def test_a_write_whose_session_is_ended_while_it_waits_is_rejected(
     with pytest.raises(CommitRejected):
         await writing
     assert await storage.collaboration.operation(channel.id, CUT_ME) is None
+
+
+# cases.md 25
+async def test_a_write_cut_off_while_it_waits_for_its_turn_is_ended_on_the_server_before_it_is_called_rejected(
+    storage: PgStorage,
+    far: PgStorage,
+    wire: Wire,
+    channel: Channel,
+    lease: Lease,
+    obstacle: Session,
+    watch: Watch,
+    write: Write,
+) -> None:
+    before = await loaded(storage, channel)
+    await obstacle.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", (LEASE_LOCKS, lease.name))
+    writing = asyncio.create_task(write(far, channel, lease))
+    await watch.until_waiting()
+
+    wire.hang_up()
+    async with asyncio.timeout(5):
+        with pytest.raises(CommitRejected):
+            await writing
+
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    assert await watch.value(waiting) == 0
+    await obstacle.rollback()
+    assert await storage.collaboration.operation(channel.id, CUT_ME) is None
+    assert await loaded(storage, channel) == before
+    assert (await write(far, channel, lease)).repeated is False
 
 
 async def test_an_outcome_that_cannot_be_looked_up_is_unknown_until_it_can(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
@@ -11,26 +10,12 @@ import pytest
 from chopin_core.errors import StorageUnavailable
 from chopin_core.ports.leases import Lease
 from chopin_storage_pg import leases
-from chopin_storage_pg.storage import PgStorage, open_storage
-from chopin_storage_pg.testing import ScratchDatabase
+from chopin_storage_pg.storage import PgStorage
 
 from watch import Session, Watch
-from wire import Cut, Wire, wire_to
+from wire import Cut, Wire
 
 MINUTE = timedelta(minutes=1)
-
-
-@pytest.fixture
-async def wire(database: ScratchDatabase) -> AsyncIterator[Wire]:
-    async with wire_to(database.url) as wire:
-        yield wire
-
-
-@pytest.fixture
-async def far(wire: Wire) -> AsyncIterator[PgStorage]:
-    """A storage at the other end of the wire."""
-    async with await open_storage(wire.url) as storage:
-        yield storage
 
 
 async def test_a_renewal_without_a_reply_is_given_up_and_the_next_one_works(

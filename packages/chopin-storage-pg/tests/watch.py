@@ -21,6 +21,10 @@ class Watch:
         row = await cursor.fetchone()
         return None if row is None else row[0]
 
+    async def rows(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
+        cursor = await self.session.execute(query.encode(), parameters or None)
+        return await cursor.fetchall()
+
     async def run(self, *statements: str) -> None:
         for statement in statements:
             await self.session.execute(statement.encode())

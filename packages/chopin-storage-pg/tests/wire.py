@@ -22,77 +22,161 @@ class Cut(enum.Enum):
     SILENCE = "nothing arrives any more, and nobody is told"
 
 
+class Way(enum.Enum):
+    TO_SERVER = "from client to server"
+    TO_CLIENT = "from server to client"
+
+    def __str__(self) -> str:
+        return self.value
+
+
 @attrs.define(eq=False)
 class Wire:
-    """Passes everything through, until :meth:`cut` has marked a message."""
+    """Passes everything through, until :meth:`cut` or :meth:`cut_after` has marked a message."""
 
     url: str
     _server: dict[str, str]
     open: bool = True
     """Whether new connections are taken."""
     happened: asyncio.Event = attrs.field(factory=asyncio.Event)
-    _marked: tuple[bytes, Cut] | None = None
-    _late: list[tuple[asyncio.StreamWriter, bytes]] = attrs.field(factory=list)
+    _marked: tuple[bytes, Cut, bool] | None = None
+    _last: Way | None = None
+    _left: int = 0
+    _lines: set[_Line] = attrs.field(factory=set)
+    _late: list[tuple[asyncio.StreamReader, asyncio.StreamWriter, bytes]] = attrs.field(factory=list)
 
-    def cut(self, marker: bytes, cut: Cut) -> None:
-        """Cut the connection on which the next message that holds the marker passes. Others, and later ones, are left alone."""
-        self._marked = marker, cut
+    def cut(self, marker: bytes, cut: Cut, *, all_connections: bool = False) -> None:
+        """
+        Cut the connection on which the client's next message that holds the marker passes. Later ones are left alone, and
+        others too, unless all are to end with it.
+        """
+        self._marked = marker, cut, all_connections
         self.happened.clear()
 
-    def deliver_late(self) -> None:
-        """What was held back arrives at the server now, which may have hung up meanwhile."""
-        for server, message in self._late:
-            server.write(message)
+    def cut_after(self, messages: int, way: Way) -> None:
+        """Cut all connections once so many messages of the protocol, on whichever of them, have gone that way."""
+        self._last, self._left = way, messages
+        self.happened.clear()
+
+    def mend(self) -> None:
+        """Nothing is marked any more; what was cut stays cut."""
+        self._marked = self._last = None
+
+    def hang_up(self) -> None:
+        """End all connections now, whatever they are doing."""
+        for line in list(self._lines):
+            line.close()
+
+    async def deliver_late(self) -> None:
+        """
+        What was held back arrives at the server now, which may have hung up meanwhile, and has done with it when this returns.
+        """
+        late, self._late = self._late, []
+        for answers, server, message in late:
+            with contextlib.suppress(ConnectionError):
+                server.write(message)
+                server.write_eof()
+                while await answers.read(2**16):
+                    pass
             server.close()
-        self._late.clear()
 
     async def serve(self, client_reader: asyncio.StreamReader, client: asyncio.StreamWriter) -> None:
         if not self.open:
             client.close()
             return
         server_reader, server = await _dialled(self._server)
-        answers = asyncio.create_task(_pass(server_reader, client))
+        line = _Line(client, server)
+        self._lines.add(line)
+        answers = asyncio.create_task(self._pass_answers(server_reader, line))
+        asked = _Messages(typed=False)
         try:
-            while message := await client_reader.read(2**16):
-                match self._cut_by(message):
+            while chunk := await client_reader.read(2**16):
+                cut, all_connections = self._cut_by(chunk)
+                match cut:
                     case None:
-                        server.write(message)
+                        server.write(self._let_through(Way.TO_SERVER, asked.in_(chunk)))
+                        continue
                     case Cut.SILENCE:
                         answers.cancel()
                         self.happened.set()
-                    case Cut.QUESTION:
-                        self.happened.set()
-                        break
+                        continue
                     case Cut.ANSWER:
                         answers.cancel()
                         await asyncio.wait({answers})
-                        server.write(message)
+                        server.write(chunk)
                         await server_reader.read(1)  # so the server has done what it was asked
-                        self.happened.set()
-                        break
                     case Cut.LATE:
-                        self._late.append((server, message))
-                        self.happened.set()
-                        break
+                        self._late.append((server_reader, server, chunk))
+                        line.keeps_server = True
+                if all_connections:
+                    self.hang_up()
+                self.happened.set()
+                break
+        except ConnectionError:
+            pass
         finally:
             answers.cancel()
-            client.close()
-            if all(server is not late for late, _ in self._late):
-                server.close()
+            line.close()
+            self._lines.discard(line)
 
-    def _cut_by(self, message: bytes) -> Cut | None:
-        if self._marked is None or self._marked[0] not in message:
-            return None
-        cut = self._marked[1]
+    async def _pass_answers(self, reader: asyncio.StreamReader, line: _Line) -> None:
+        told = _Messages(typed=True)
+        with contextlib.suppress(ConnectionError):
+            while chunk := await reader.read(2**16):
+                line.client.write(self._let_through(Way.TO_CLIENT, told.in_(chunk)))
+        line.client.close()
+
+    def _let_through(self, way: Way, messages: list[bytes]) -> bytes:
+        if self._last is not way:
+            return b"".join(messages)
+        passing, self._left = messages[: self._left], self._left - len(messages)
+        if self._left <= 0:
+            self._last = None
+            self.happened.set()
+            asyncio.get_running_loop().call_soon(self.hang_up)  # once those that may pass are written
+        return b"".join(passing)
+
+    def _cut_by(self, chunk: bytes) -> tuple[Cut | None, bool]:
+        if self._marked is None or self._marked[0] not in chunk:
+            return None, False
+        _, cut, all_connections = self._marked
         self._marked = None
-        return cut
+        return cut, all_connections
 
 
-async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with contextlib.suppress(ConnectionError):
-        while message := await reader.read(2**16):
-            writer.write(message)
-    writer.close()
+@attrs.define(eq=False)
+class _Line:
+    """One connection, of a client to us and of us to the server."""
+
+    client: asyncio.StreamWriter
+    server: asyncio.StreamWriter
+    keeps_server: bool = False
+    """Its last message is to be delivered late."""
+
+    def close(self) -> None:
+        self.client.close()
+        if not self.keeps_server:
+            self.server.close()
+
+
+@attrs.define(eq=False)
+class _Messages:
+    """The messages of PostgreSQL's protocol in what passes in one direction of a connection."""
+
+    typed: bool
+    """Whether a message begins with its type, before its length; a client's first one does not."""
+    _rest: bytes = b""
+
+    def in_(self, chunk: bytes) -> list[bytes]:
+        self._rest += chunk
+        complete = []
+        while len(self._rest) >= (start := int(self.typed)) + 4:
+            end = start + int.from_bytes(self._rest[start : start + 4])
+            if len(self._rest) < end:
+                break
+            complete.append(self._rest[:end])
+            self._rest, self.typed = self._rest[end:], True
+        return complete
 
 
 async def _dialled(server: dict[str, str]) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -109,6 +193,7 @@ async def wire_to(url: str) -> AsyncIterator[Wire]:
     wire = Wire("", server)
     async with await asyncio.start_server(wire.serve, "127.0.0.1", 0) as listening:
         port = listening.sockets[0].getsockname()[1]
-        wire.url = f"postgresql://{user}:{password}@127.0.0.1:{port}/{server['dbname']}?sslmode=disable"
+        plain = "sslmode=disable&gssencmode=disable"
+        wire.url = f"postgresql://{user}:{password}@127.0.0.1:{port}/{server['dbname']}?{plain}"
         yield wire
-        wire.deliver_late()
+        await wire.deliver_late()

@@ -100,3 +100,23 @@ def test_replicas_type_under_ids_that_every_engine_keeps(engine: DocumentEngine)
         replica = engine.new()
         replica.splice([Splice(0, 0, "x")])
         assert max(read_vector(replica.state_vector())) < 2**32
+
+
+def test_a_deleted_character_may_be_cut_and_all_who_know_it_agree(engine: DocumentEngine) -> None:
+    # A document that was loaded holds of deleted characters only their number, so nobody may judge by more than that.
+    updates = [typed("a😀b"), deletion(1, 3), insertion("x", 1, 2)]
+    there = engine.load(updates[:1])
+    for update in updates[1:]:
+        there.apply(update)
+    later = copy(engine, engine.load(updates[:2]))
+    later.apply(updates[2])
+    assert there.text == later.text == engine.load(updates).text == "axb"
+    assert read_update(there.update()) == read_update(later.update()) == read_update(engine.load(updates).update())
+
+
+def test_an_update_that_cuts_what_it_deletes_itself_is_refused(engine: DocumentEngine) -> None:
+    replica = engine.load([typed("a😀b")])
+    inserted = read_update(insertion("x", 1, 2))
+    with pytest.raises(UpdateMalformed):
+        replica.apply(write_update(inserted._replace(deleted={CLIENT: [(1, 3)]})))
+    assert replica.text == "a😀b"

@@ -18,6 +18,7 @@ from chopin_core.engines.wire import Id, Run, Update, read_vector
 from chopin_core.errors import UpdateMalformed
 
 from .editing import copy, history, written
+from .mutations import mutated
 
 
 def test_the_third_of_four_updates_is_not_lost_in_silence(pycrdt: PycrdtEngine) -> None:
@@ -44,6 +45,27 @@ def test_two_edits_that_wait_for_each_other_are_refused(pycrdt: PycrdtEngine) ->
         with pytest.raises(UpdateMalformed) as refused:
             refuse(circle)
         assert refused.value.incomplete
+
+
+def test_what_stands_between_a_character_and_itself_is_refused(pycrdt: PycrdtEngine) -> None:
+    # Where the library puts it depends on the order in which a replica took everything in, so a reload would move it.
+    replica = pycrdt.load([write_update(Update({7: [Run(0, 4, None, None, "text")]}, {}))])
+    with pytest.raises(UpdateMalformed):
+        replica.apply(write_update(Update({9: [Run(0, 1, Id(7, 1), Id(7, 1), "x")]}, {})))
+    assert replica.text == "text"
+
+
+def test_only_bytes_that_the_library_met_cost_a_replica(pycrdt: PycrdtEngine) -> None:
+    # To load another one costs what the document is long, and whoever sends nonsense could have it done over and over.
+    replica = written(pycrdt, "text")
+    for nonsense in (b"", b"\xff" * 9, write_update(Update({1: [Run(3, 1, None, None, "late")]}, {}))):
+        with pytest.raises(UpdateMalformed):
+            replica.apply(nonsense)
+        assert replica.intact
+    circle = write_update(Update({1: [Run(0, 1, Id(2, 0), None, "a")], 2: [Run(0, 1, Id(1, 0), None, "b")]}, {}))
+    with pytest.raises(UpdateMalformed):
+        replica.apply(circle)
+    assert not replica.intact
 
 
 @pytest.mark.parametrize("run", [4, 8, 20])
@@ -109,27 +131,29 @@ def test_a_document_holds_one_plain_text_and_nothing_else(pycrdt: PycrdtEngine, 
     assert replica.text == "text"
 
 
-def mutated(update: bytes, random: Random) -> bytes:
-    spoiled = bytearray(update)
-    at = random.randrange(len(spoiled))
-    match random.randrange(7):
-        case 0:
-            for _ in range(random.randrange(1, 5)):
-                spoiled[random.randrange(len(spoiled))] = random.randrange(256)
-        case 1:
-            del spoiled[at:]
-        case 2:
-            at = random.randrange(min(30, len(spoiled)))
-            spoiled[at:at] = b"\xff" * random.randrange(1, 12)
-        case 3:
-            spoiled[at] ^= 1 << random.randrange(8)
-        case 4:
-            spoiled[at : at + random.randrange(4)] = random.randbytes(random.randrange(4))
-        case 5:
-            spoiled[0:1] = b"\xff\xff\xff\xff\x0f"
-        case _:
-            spoiled[at] = (spoiled[at] + random.choice((1, -1))) % 256
-    return bytes(spoiled)
+@pytest.mark.parametrize(("left", "right"), [(8, 3), (5, 5), (9, 0)])
+@pytest.mark.parametrize("cut", [False, True], ids=["in one run", "with something typed between"])
+def test_something_behind_a_character_and_before_an_earlier_one_is_refused(
+    pycrdt: PycrdtEngine, left: int, right: int, cut: bool
+) -> None:
+    # The library would place it here or there, depending on where its runs are cut, and so say two things of one document.
+    replica = written(pycrdt, "0123456789")
+    [client] = read_vector(replica.state_vector())
+    if cut:
+        replica.apply(copy(pycrdt, replica).splice([Splice(5, 5, "-")]))
+    text = replica.text
+    with pytest.raises(UpdateMalformed):
+        replica.apply(write_update(Update({client + 1: [Run(0, 1, Id(client, left), Id(client, right), "x")]}, {})))
+    assert copy(pycrdt, replica).text == replica.text == text
+
+
+def test_something_between_characters_that_were_typed_backwards_is_taken(pycrdt: PycrdtEngine) -> None:
+    replica = pycrdt.new()
+    for letter in "cba":
+        replica.splice([Splice(0, 0, letter)])
+    other = copy(pycrdt, replica)
+    replica.apply(other.splice([Splice(1, 1, "-"), Splice(3, 3, "-")]))
+    assert replica.text == "a-b-c"
 
 
 def test_three_thousand_spoiled_updates_are_refused_or_kept_whole(pycrdt: PycrdtEngine) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,6 +39,32 @@ def test_a_position_follows_the_character_it_sticks_to(pycrdt: PycrdtEngine, dat
     replica.splice([Splice(len(left) + 1, len(left) + 1, data.draw(texts)), Splice(len(left), len(left), data.draw(texts))])
     assert pycrdt.resolve(replica, behind) == replica.text.index("⚓")
     assert pycrdt.resolve(replica, before) == replica.text.index("⚓") + 1
+
+
+@given(data=st.data())
+def test_positions_stay_with_their_characters_whatever_is_edited_around_them(
+    pycrdt: PycrdtEngine, data: st.DataObject
+) -> None:  # cases.md 66
+    replica = written(pycrdt, data.draw(texts))
+    other = copy(pycrdt, replica)
+    # The model: each character with a name of its own, so that it is known where it went.
+    names = count()
+    characters = [next(names) for _ in replica.text]
+    positions = [
+        (name, before, pycrdt.mint(replica, index + before, before=before))
+        for index, name in enumerate(characters)
+        for before in (False, True)
+    ]
+    for _ in range(3):
+        made = data.draw(edits(replica.text, most=2))
+        replica.splice(made)
+        for splice in made:
+            characters[splice.start : splice.end] = [next(names) for _ in splice.insert]
+    catch_up(other, replica)
+    assert len(characters) == len(replica.text) == len(other.text)
+    for name, before, position in positions:
+        if name in characters:
+            assert pycrdt.resolve(replica, position) == pycrdt.resolve(other, position) == characters.index(name) + before
 
 
 def test_the_side_decides_who_is_followed_when_somebody_types_at_the_place(pycrdt: PycrdtEngine) -> None:

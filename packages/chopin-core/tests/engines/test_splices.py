@@ -13,7 +13,7 @@ from .editing import catch_up, copy, edits, texts, written
 
 
 @given(data=st.data())
-def test_edits_do_what_they_do_to_a_string(engine: DocumentEngine, data: st.DataObject) -> None:
+def test_edits_do_what_they_do_to_a_string(engine: DocumentEngine, data: st.DataObject) -> None:  # cases.md 66
     text = data.draw(texts)
     replica = written(engine, text)
     mirror = copy(engine, replica)

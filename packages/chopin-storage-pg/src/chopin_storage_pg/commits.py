@@ -12,28 +12,42 @@ from chopin_core.jsonvalue import encode
 from chopin_core.ports.collaboration import Commit, CommitResult, Event
 from chopin_core.ports.leases import Lease
 from chopin_core.sidecar import SidecarPatch, SidecarRecord, unanswered_decisions
+from chopin_storage_pg.engine import DriverConnection
+from chopin_storage_pg.prepared import Prepared
 
 Row: TypeAlias = tuple[str, int | None, int | None, str | None]
 """What the function answers: outcome, revision, sequence, id of a repeated event."""
 
-_TYPES: Final = (
+_LEASE: Final = ("text", "text", "bigint")
+_COMMIT: Final = (
     "text text bigint text timestamptz bytea boolean text boolean integer json json".split()
 )  # channel, operation, expected, epoch, at, update, archived, head, whole, unanswered, sections, events
 
-ONE: Final = f"""
-SELECT outcome, at_revision, at_sequence, event_id
-FROM chopin_commit(%s::text, %s::text, %s::bigint, {", ".join(f"%s::{kind}" for kind in _TYPES)})
-"""
 
-MANY: Final = f"""
-SELECT kept.outcome, kept.at_revision, kept.at_sequence, kept.event_id
-FROM unnest({", ".join(f"%s::{kind}[]" for kind in _TYPES)}) WITH ORDINALITY
-    AS given (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, place)
-CROSS JOIN LATERAL chopin_commit(
-    %s::text, %s::text, %s::bigint, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12
-) AS kept
-ORDER BY given.place
-"""
+def _call(*marks: str) -> str:
+    typed = (f"{mark}::{kind}" for mark, kind in zip(marks, (*_LEASE, *_COMMIT), strict=True))
+    return f"SELECT outcome, at_revision, at_sequence, event_id FROM chopin_commit({', '.join(typed)})"
+
+
+def _marks(first: int, count: int) -> list[str]:
+    return [f"${place}" for place in range(first, first + count)]
+
+
+ONE: Final = _call(*["%s"] * (len(_LEASE) + len(_COMMIT)))
+"""For a driver that takes its parameters as ``%s``."""
+
+_ALONE: Final = Prepared("chopin_commit", _call(*_marks(1, len(_LEASE) + len(_COMMIT))))
+
+_COLUMNS: Final = [f"c{place}" for place in range(len(_COMMIT))]
+_GIVEN: Final = ", ".join(f"{mark}::{kind}[]" for mark, kind in zip(_marks(4, len(_COMMIT)), _COMMIT, strict=True))
+_TOGETHER: Final = Prepared(
+    "chopin_commits",
+    f"""
+    SELECT kept.* FROM unnest({_GIVEN}) WITH ORDINALITY AS given ({", ".join(_COLUMNS)}, place)
+        CROSS JOIN LATERAL ({_call(*_marks(1, len(_LEASE)), *_COLUMNS)}) AS kept
+    ORDER BY given.place
+    """,
+)
 """Many commits in one transaction: the function is called for one after the other, in the order given."""
 
 
@@ -80,6 +94,25 @@ def _event(event: Event) -> dict[str, str]:
 
 def lease_arguments(lease: Lease) -> tuple[str, str, int]:
     return lease.name, lease.owner, lease.fencing
+
+
+async def call(connection: DriverConnection, lease: Lease, given: Sequence[tuple[Any, ...]]) -> Sequence[Row]:
+    """The function's row for each of some commits, by their :func:`arguments`; all in one transaction, which ends with it."""
+    if len(given) == 1:
+        found = await _ALONE.rows(connection, (*lease_arguments(lease), *given[0]))
+    else:
+        found = await _TOGETHER.rows(connection, (*lease_arguments(lease), *zip(*given, strict=True)))
+    return [_row(*fields) for fields in found]
+
+
+def _row(outcome: bytes | None, revision: bytes | None, sequence: bytes | None, event_id: bytes | None) -> Row:
+    assert outcome is not None, "every way through the function sets it"
+    return (
+        outcome.decode(),
+        None if revision is None else int(revision),
+        None if sequence is None else int(sequence),
+        None if event_id is None else event_id.decode(),
+    )
 
 
 def answer(row: Sequence[Any], commit: Commit, lease: Lease) -> CommitResult:

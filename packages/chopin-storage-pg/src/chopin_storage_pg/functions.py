@@ -33,31 +33,43 @@ CREATE OR REPLACE FUNCTION chopin_commit(
 )
 LANGUAGE plpgsql VOLATILE
 AS $function$
+DECLARE
+    known boolean;
+    archived timestamptz;
+    held boolean;
+    earlier channel_operations%ROWTYPE;
 BEGIN
     -- A takeover waits for the row, a renewal does not; writes under one lease wait for each other at the advisory lock.
-    PERFORM pg_advisory_xact_lock({LEASE_LOCKS}, hashtext(p_lease))
-        FROM (SELECT FROM storage_leases WHERE name = p_lease FOR KEY SHARE) AS guarded;
-    -- NO KEY: writes exclude each other, but a child's foreign key need not wait.
-    PERFORM FROM channels WHERE id = p_channel FOR NO KEY UPDATE;
+    PERFORM FROM storage_leases WHERE name = p_lease FOR KEY SHARE;
+    IF FOUND THEN
+        PERFORM pg_advisory_xact_lock({LEASE_LOCKS}, hashtext(p_lease));
+    END IF;
+    -- NO KEY: writes exclude each other, but a child's foreign key need not wait. What a lock waited for is what it reads.
+    SELECT c.revision, c.next_sequence, c.archived_at INTO at_revision, at_sequence, archived
+        FROM channels c WHERE c.id = p_channel FOR NO KEY UPDATE;
+    known := FOUND;
+    SELECT l.owner = p_owner AND l.fencing = p_fencing AND l.expires_at > clock_timestamp() INTO held
+        FROM storage_leases l WHERE l.name = p_lease;
+    SELECT o.* INTO earlier
+        FROM channel_operations o WHERE o.channel_id = p_channel AND o.operation_id = p_operation;
 
-    SELECT
-        CASE
-            WHEN (l.owner = p_owner AND l.fencing = p_fencing AND l.expires_at > clock_timestamp()) IS NOT TRUE THEN 'fenced'
-            WHEN c.id IS NULL THEN 'missing'
-            WHEN o.revision IS NOT NULL THEN 'repeated'
-            WHEN c.archived_at IS NOT NULL AND NOT p_archived THEN 'archived'
-            WHEN c.revision <> p_expected THEN 'stale'
-            WHEN s.channel_id IS NULL THEN 'stateless'
-            ELSE 'kept'
-        END,
-        coalesce(o.revision, c.revision), coalesce(o.sequence, c.next_sequence)
-        INTO outcome, at_revision, at_sequence
-        FROM (SELECT) AS asked
-            LEFT JOIN storage_leases l ON l.name = p_lease
-            LEFT JOIN channels c ON c.id = p_channel
-            LEFT JOIN channel_operations o ON o.channel_id = p_channel AND o.operation_id = p_operation
-            LEFT JOIN channel_state s ON s.channel_id = p_channel;
-    IF outcome = 'kept' AND p_events IS NOT NULL THEN
+    IF held IS NOT TRUE THEN
+        outcome := 'fenced';
+    ELSIF NOT known THEN
+        outcome := 'missing';
+    ELSIF earlier.revision IS NOT NULL THEN
+        outcome := 'repeated';
+        at_revision := earlier.revision;
+        at_sequence := earlier.sequence;
+    ELSIF archived IS NOT NULL AND NOT p_archived THEN
+        outcome := 'archived';
+    ELSIF at_revision <> p_expected THEN
+        outcome := 'stale';
+    END IF;
+    IF outcome IS NOT NULL THEN
+        RETURN;
+    END IF;
+    IF p_events IS NOT NULL THEN
         SELECT given.id INTO event_id
             FROM ROWS FROM (json_to_recordset(p_events) AS (id text)) WITH ORDINALITY AS given (id, place)
             WHERE EXISTS (SELECT FROM channel_events k WHERE k.channel_id = p_channel AND k.id = given.id)
@@ -68,30 +80,33 @@ BEGIN
             ORDER BY given.place LIMIT 1;
         IF FOUND THEN
             outcome := 'event';
+            RETURN;
         END IF;
     END IF;
-    IF outcome <> 'kept' THEN
+
+    -- One plain statement for each table: put together they take PostgreSQL longer. The first can still find nothing to write.
+    IF p_head IS NULL THEN
+        PERFORM FROM channel_state WHERE channel_id = p_channel;
+    ELSE
+        UPDATE channel_state
+            SET head = p_head::json, unanswered_decisions = coalesce(p_unanswered, unanswered_decisions)
+            WHERE channel_id = p_channel;
+    END IF;
+    IF NOT FOUND THEN
+        outcome := 'stateless';
         RETURN;
     END IF;
-
+    outcome := 'kept';
     at_revision := at_revision + 1;
-    WITH
-        operation AS (
-            INSERT INTO channel_operations (channel_id, operation_id, sequence, revision)
-            VALUES (p_channel, p_operation, at_sequence, at_revision)
-        ),
-        journal AS (
-            INSERT INTO channel_updates (channel_id, sequence, revision, epoch, update)
-            SELECT p_channel, at_sequence, at_revision, p_epoch, p_update WHERE p_update IS NOT NULL
-        ),
-        state AS (
-            UPDATE channel_state
-            SET head = p_head::json, unanswered_decisions = coalesce(p_unanswered, unanswered_decisions)
-            WHERE channel_id = p_channel AND p_head IS NOT NULL
-        )
-        UPDATE channels
-            SET revision = at_revision, next_sequence = at_sequence + 1, updated_at = greatest(updated_at, p_at)
-            WHERE id = p_channel;
+    INSERT INTO channel_operations (channel_id, operation_id, sequence, revision)
+        VALUES (p_channel, p_operation, at_sequence, at_revision);
+    IF p_update IS NOT NULL THEN
+        INSERT INTO channel_updates (channel_id, sequence, revision, epoch, update)
+            VALUES (p_channel, at_sequence, at_revision, p_epoch, p_update);
+    END IF;
+    UPDATE channels
+        SET revision = at_revision, next_sequence = at_sequence + 1, updated_at = greatest(updated_at, p_at)
+        WHERE id = p_channel;
     IF p_whole THEN
         DELETE FROM channel_sections WHERE channel_id = p_channel;
     END IF;
@@ -115,5 +130,5 @@ END
 $function$
 """
 
-_create = DDL(COMMIT.replace("%", "%%"))  # type: ignore[no-untyped-call]  # because SQLAlchemy left its __init__ untyped
-event.listen(metadata, "after_create", _create)
+CREATE_COMMIT: Final = DDL(COMMIT.replace("%", "%%"))  # type: ignore[no-untyped-call]  # because SQLAlchemy left its __init__ untyped
+event.listen(metadata, "after_create", CREATE_COMMIT)

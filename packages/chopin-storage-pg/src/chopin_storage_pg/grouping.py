@@ -17,7 +17,7 @@ import attrs
 from chopin_core.errors import ChopinError, StorageUnavailable
 from chopin_core.ports.collaboration import Commit, CommitResult
 from chopin_core.ports.leases import Lease
-from chopin_storage_pg.commits import MANY, ONE, answer, arguments, lease_arguments
+from chopin_storage_pg.commits import Row, answer, arguments, call, lease_arguments
 from chopin_storage_pg.engine import DriverConnection
 from chopin_storage_pg.faults import ConnectionLost, translated
 from chopin_storage_pg.outcomes import Outcomes
@@ -134,16 +134,10 @@ class GroupedCommits:
                 except ChopinError as refusal:
                     waiting.fault = refusal
 
-    async def _call(self, connection: DriverConnection, group: Sequence[_Waiting]) -> list[tuple[Any, ...]]:
-        lease = lease_arguments(group[0].lease)
+    async def _call(self, connection: DriverConnection, group: Sequence[_Waiting]) -> Sequence[Row]:
         try:
             with translated(committing=True):
-                if len(group) == 1:
-                    cursor = await connection.execute(ONE, (*lease, *group[0].arguments), prepare=True)
-                else:
-                    columns = [list(column) for column in zip(*(waiting.arguments for waiting in group), strict=True)]
-                    cursor = await connection.execute(MANY, (*columns, *lease), prepare=True)
-                return await cursor.fetchall()
+                return await call(connection, group[0].lease, [waiting.arguments for waiting in group])
         except BaseException:
             await self._session.settle(connection)
             raise

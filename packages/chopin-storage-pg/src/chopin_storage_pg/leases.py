@@ -79,7 +79,7 @@ class PgLeaseStore:
             attempt = asyncio.create_task(self._renew(lease, ttl))
             try:
                 await asyncio.wait({attempt}, timeout=ABANDONED_AFTER)
-            except asyncio.CancelledError:
+            except BaseException:  # a cancellation, or whatever else ends the wait: the attempt must not outlive it
                 await self._give_up(attempt)
                 raise
             if attempt.done():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any
@@ -14,7 +14,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from chopin_core.channel import Channel, TitlePolicy
 from chopin_core.errors import (
     ChannelMissing,
-    ChopinError,
     IdempotencyConflict,
     JobMissing,
     ResearchRefused,

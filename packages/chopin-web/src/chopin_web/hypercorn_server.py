@@ -6,14 +6,22 @@ import asyncio
 import logging
 import socket
 
+from hypercorn import protocol
 from hypercorn.asyncio import serve
 from hypercorn.config import Config
+from hypercorn.protocol import h11
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from chopin_web.hypercorn_sockets import GuardedStream, PlainProtocol
 
 LARGEST_MESSAGE = 2 * 1024 * 1024
 """What is taken off the wire at all; what a frame may be is decided where it is read."""
 
 READ_ON_SECONDS = 30.0
+
+# Hypercorn has no setting for what it speaks with.
+protocol.H11Protocol = PlainProtocol  # type: ignore[attr-defined]  # because it is not exported
+h11.WSStream = GuardedStream  # type: ignore[attr-defined]  # because it is not exported
 
 
 async def serve_on_hypercorn(app: ASGIApp, listener: socket.socket, closing: asyncio.Event) -> None:

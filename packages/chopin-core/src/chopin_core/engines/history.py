@@ -17,7 +17,8 @@ class History:
     """
     Clocks count UTF-16 units, so an update can cut a character outside the Basic Multilingual Plane in two. Yjs then shows
     two replacement characters; yrs (behind pycrdt and y-py) deletes a neighbour or shifts all later clocks, and the replicas
-    part for ever. Hence the clock of every second half is kept, and a cut there is refused.
+    part for ever. Hence the clock of every second half is kept, and a cut there is refused. Not of deleted characters: a
+    document that was loaded holds only their number, and whoever loads it must judge as those do who were there.
     """
 
     def __init__(self) -> None:
@@ -41,6 +42,10 @@ class History:
 
     def knows(self, character: Id) -> bool:
         return character.clock < self._clocks.get(character.client, 0)
+
+    def typists(self, update: Update) -> frozenset[int]:
+        """The clients of whom the update tells something that is not known."""
+        return frozenset(client for client, end in self._ends(update).items() if end > self.clock(client))
 
     def known(self, client: int, runs: Iterable[Run]) -> list[Run]:
         """Those of the client's runs that tell of characters this replica may hold already."""
@@ -77,6 +82,10 @@ class History:
         for client, halves in self._new_halves(update).items():
             self._halves.setdefault(client, []).extend(halves)
         self._clocks.update(self._ends(update))
+        for client, ranges in update.deleted.items():
+            if kept := self._halves.get(client):
+                for start, stop in ranges:
+                    del kept[bisect_left(kept, start) : bisect_left(kept, stop)]
 
     def _ends(self, update: Update) -> dict[int, int]:
         return {client: max(self._clocks.get(client, 0), runs[-1].end) for client, runs in update.runs.items() if runs}

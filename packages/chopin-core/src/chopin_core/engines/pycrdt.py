@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pycrdt import Doc, Text, TextEvent, TransactionEvent, get_update
 
@@ -16,8 +16,9 @@ from chopin_core.engines.encoding import write_position, write_update, write_vec
 from chopin_core.engines.history import History
 from chopin_core.engines.merging import merge_updates, merged
 from chopin_core.engines.offsets import string_index, utf16_index
+from chopin_core.engines.order import check_order, doubtful
 from chopin_core.engines.pycrdt_positions import Places
-from chopin_core.engines.wire import Position, Update, read_position, read_update, read_vector
+from chopin_core.engines.wire import Position, Run, Update, read_position, read_update, read_vector
 from chopin_core.errors import InvalidField, UpdateMalformed
 from chopin_core.ports.documents import ROOT, Applied, SharedText
 
@@ -34,6 +35,7 @@ class PycrdtText:
         self._take(updates[0] if len(updates) == 1 else write_update(whole))
         self._history.add(whole)
         self._text = str(self._shared)
+        self._intact = True
         self._places: Places | None = None
 
     def _take(self, update: bytes) -> None:
@@ -45,6 +47,10 @@ class PycrdtText:
             raise UpdateMalformed(incomplete=True)
 
     @property
+    def intact(self) -> bool:
+        return self._intact
+
+    @property
     def text(self) -> str:
         return self._text
 
@@ -52,22 +58,31 @@ class PycrdtText:
         read = read_update(update)
         self._history.check(read)
         self._refuse_foreign(read)
+        if since := doubtful(read):
+            check_order(read, self._runs(since))
+        self._intact = False
         produced, delta = self._observed(lambda: self._take(update))
+        clients = self._history.typists(read)
         self._history.add(read)
         text, splices = read_delta(self._text, delta, _Octets(self._text).characters)
         if len(self._shared) != len(text.encode()):
             raise UpdateMalformed()
         self._text = text
-        return Applied(update=produced, splices=splices)
+        self._intact = True
+        return Applied(update=produced, splices=splices, clients=clients)
 
     def _refuse_foreign(self, update: Update) -> None:
         told = {client: self._history.known(client, runs) for client, runs in update.runs.items()}
         told = {client: runs for client, runs in told.items() if runs}
         if told:
-            since = read_vector(self._doc.get_state()) | {client: runs[0].clock for client, runs in told.items()}
-            ours = read_update(self._doc.get_update(write_vector(since.items())))
+            ours = self._runs({client: runs[0].clock for client, runs in told.items()})
             for client, runs in told.items():
-                check_agreement(ours.runs.get(client, ()), runs)
+                check_agreement(ours.get(client, ()), runs)
+
+    def _runs(self, since: Mapping[int, int]) -> Mapping[int, list[Run]]:
+        """What these clients wrote, each from a clock on."""
+        vector = {**read_vector(self._doc.get_state()), **since}
+        return read_update(self._doc.get_update(write_vector(vector.items()))).runs
 
     def splice(self, splices: Sequence[Splice]) -> bytes:
         after = checked(self._text, splices)
@@ -179,6 +194,12 @@ class PycrdtEngine:
 
     def load(self, updates: Sequence[bytes]) -> SharedText:
         return PycrdtText(updates)
+
+    def read(self, document: bytes) -> str:
+        replica: Doc[Text] = Doc()
+        with panics.refused():
+            replica.apply_update(document)
+            return str(replica.get(ROOT, type=Text))
 
     def merge(self, updates: Sequence[bytes]) -> bytes:
         return merge_updates(updates)

@@ -40,6 +40,7 @@ class YpyText:
         y_py.apply_update(self._doc, updates[0] if len(updates) == 1 else write_update(whole))
         self._history.add(whole)
         self._text = str(self._shared)
+        self._intact = True
         self._produced: list[bytes] = []
         self._deltas: list[Delta] = []
         # There is no way to take these back; they hold the two lists and not the replica, which can so be freed.
@@ -48,19 +49,26 @@ class YpyText:
         self._shared.observe(lambda event: deltas.append(event.delta))
 
     @property
+    def intact(self) -> bool:
+        return self._intact
+
+    @property
     def text(self) -> str:
         return self._text
 
     def apply(self, update: bytes) -> Applied:
         read = _read(update)
         self._history.check(read)
+        self._intact = False
         produced, delta = self._observed(lambda: y_py.apply_update(self._doc, update))
+        clients = self._history.typists(read)
         self._history.add(read)
         text, splices = read_delta(self._text, delta, lambda units: units)
         if len(self._shared) != len(text):
             raise UpdateMalformed()
         self._text = text
-        return Applied(update=produced, splices=splices)
+        self._intact = True
+        return Applied(update=produced, splices=splices, clients=clients)
 
     def splice(self, splices: Sequence[Splice]) -> bytes:
         after = checked(self._text, splices)
@@ -112,6 +120,11 @@ class YpyEngine:
 
     def load(self, updates: Sequence[bytes]) -> SharedText:
         return YpyText(updates)
+
+    def read(self, document: bytes) -> str:
+        replica = y_py.YDoc()
+        y_py.apply_update(replica, document)
+        return str(replica.get_text(ROOT))
 
     def merge(self, updates: Sequence[bytes]) -> bytes:
         return merge_updates(updates)

@@ -17,19 +17,27 @@ ROOT = "source"
 class Applied:
     """
     What an update changed: ``update`` holds just what was new (empty when nothing was), ``splices`` lead from the text
-    before to the text after, each in the coordinates left by the ones before it.
+    before to the text after, each in the coordinates left by the ones before it. ``clients`` are the Yjs client ids under
+    which something new was typed.
     """
 
     update: bytes
     splices: tuple[Splice, ...]
+    clients: frozenset[int]
 
 
 class SharedText(Protocol):
     """
     One replica of a document. Bound to the thread that uses it; knows nothing of sockets or storage.
 
-    After ``UpdateMalformed`` a replica may be damaged in ways that cannot be seen: throw it away and load another.
+    After ``UpdateMalformed`` a replica may be damaged in ways that cannot be seen: unless it is :attr:`intact`, throw it away
+    and load another.
     """
+
+    @property
+    def intact(self) -> bool:
+        """Whether nothing but what was taken in whole can have touched it."""
+        ...
 
     @property
     def text(self) -> str:
@@ -87,6 +95,15 @@ class DocumentEngine(Protocol):
 
         Raises:
             UpdateMalformed: one of them cannot be read, or they do not make a whole.
+        """
+        ...
+
+    def read(self, document: bytes) -> str:
+        """
+        The text that somebody gets who loads a whole document afresh. Quick, so only for bytes from ``SharedText.update``.
+
+        Raises:
+            UpdateMalformed: the library cannot load what it wrote itself.
         """
         ...
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping
+from itertools import count
 
 from chopin_core.counters import Epoch
 from chopin_core.room.events import CursorsMoved, MemberView, PresenceChanged, Reset, ResetReason, RoomEvent
@@ -15,21 +16,26 @@ class Audience:
 
     def __init__(self) -> None:
         self._presence = Presence()
-        self._opened: set[Member] = set()
+        self._opened: dict[Member, int] = {}
+        self._openings = count(1)
 
     @property
     def views(self) -> tuple[MemberView, ...]:
         return tuple(member.view for member in self._presence)
 
     @property
-    def opened(self) -> AbstractSet[Member]:
-        """Those who have the document open and took it in whole since their last reset."""
+    def opened(self) -> Mapping[Member, int]:
+        """Those who have the document open and took it in whole since their last reset, with the number of that opening."""
         return self._opened
 
     @property
     def cursors(self) -> bytes | None:
         """Everybody's cursor, for somebody who has just come; None when nobody shows one."""
         return self._presence.cursors()
+
+    def shower(self, client_id: int) -> Member | None:
+        """Who shows a cursor under that client id."""
+        return self._presence.shower(client_id)
 
     def join(self, member: Member) -> None:
         self._presence.join(member)
@@ -42,11 +48,11 @@ class Audience:
             self._tell_others(member, PresenceChanged(members=self.views))
 
     def open(self, member: Member) -> None:
-        self._opened.add(member)
+        self._opened[member] = next(self._openings)
 
     def close(self, member: Member, epoch: Epoch) -> None:
         """The member stops looking at the document, and its cursor goes, but it stays in the room."""
-        self._opened.discard(member)
+        self._opened.pop(member, None)
         self._relay_cursors(member, epoch, self._presence.hide(member))
 
     def move_cursor(self, member: Member, epoch: Epoch, update: bytes) -> None:
@@ -61,7 +67,7 @@ class Audience:
 
     def reset(self, member: Member, epoch: Epoch) -> None:
         """What the member has is of no use any more; until it opens the document again it takes no part in it."""
-        self._opened.discard(member)
+        self._opened.pop(member, None)
         member.tell(Reset(epoch=epoch, reason=ResetReason.REBUILT))
 
     def reset_everybody(self, epoch: Epoch) -> None:
@@ -86,5 +92,5 @@ class Audience:
     def _relay_cursors(self, member: Member, epoch: Epoch, update: bytes | None) -> None:
         if update is not None:
             event = CursorsMoved(epoch=epoch, update=update, sender=member.view.handle)
-            for other in self._opened - {member}:
+            for other in self._opened.keys() - {member}:
                 other.tell(event)

@@ -9,6 +9,7 @@ import attrs
 from chopin_core.document.splice import Splice
 from chopin_core.errors import Invalid, UpdateMalformed, UpdateRefused
 from chopin_core.ports.documents import DocumentEngine, SharedText
+from chopin_core.room.authorship import Authorship
 from chopin_core.room.member import Member
 
 Check = Callable[[str, Sequence[Splice], str], None]
@@ -17,12 +18,17 @@ Check = Callable[[str, Sequence[Splice], str], None]
 
 @attrs.frozen(kw_only=True)
 class Submission:
-    """An update as a member sent it; ``tag`` goes back with the acknowledgement."""
+    """
+    An update as a member sent it; ``tag`` goes back with the acknowledgement.
+
+    ``opening`` is filled in by the room: the member's opening of the document that the update comes from.
+    """
 
     member: Member
     id: str
     update: bytes
     tag: str | None = None
+    opening: int = 0
 
 
 @attrs.frozen(kw_only=True)
@@ -55,15 +61,17 @@ class Decision:
 
 class Shadow:
     """
-    A second replica that meets every update before the live one does.
+    A second replica that meets every update before it is durable.
 
     A malformed update can damage a replica while it is refused (architecture §4). Here that costs a shadow, which is made
-    again from the live document, and nobody but the sender notices.
+    again from the live document, and nobody but the sender notices. Once its update is durable the two change places: the
+    shadow is the live document, and what was live follows when everybody has been told.
     """
 
-    def __init__(self, engine: DocumentEngine, live: SharedText, check: Check) -> None:
+    def __init__(self, engine: DocumentEngine, live: SharedText, check: Check, authorship: Authorship) -> None:
         self._engine = engine
         self._check = check
+        self._authorship = authorship
         self._replica = engine.load([live.update()])
 
     @property
@@ -75,7 +83,7 @@ class Shadow:
         Try the updates one after the other, each on what the ones before it led to. After a member's first refusal the
         rest of what it sent is passed over: it builds on what was refused.
 
-        The shadow must be level with ``live``; afterwards it is ahead of it by ``Decision.update``.
+        The shadow must be level with ``live``; afterwards it is ahead of it by ``Decision.update``, until :meth:`exchanged`.
         """
         accepted: list[Accepted] = []
         known: list[Submission] = []
@@ -88,14 +96,17 @@ class Shadow:
             text = self._replica.text
             try:
                 applied = self._replica.apply(submission.update)
+                self._authorship.refuse_foreign(submission.member, applied.clients)
                 if applied.splices:
                     self._check(text, applied.splices, self._replica.text)
             except Invalid as error:
                 offenders.add(submission.member)
                 refused.append(Refused(submission=submission, reason=reason_of(error)))
-                self._replica = self._engine.load([live.update(), *(item.update for item in accepted)])
+                if not self._replica.intact or isinstance(error, UpdateRefused):
+                    self._replica = self._engine.load([live.update(), *(item.update for item in accepted)])
                 continue
             if applied.update:
+                self._authorship.typed(submission.member, applied.clients)
                 accepted.append(Accepted(submission=submission, update=applied.update))
             else:
                 known.append(submission)
@@ -122,6 +133,20 @@ class Shadow:
             self.level_with(live)
             raise
         return update
+
+    def exchanged(self, live: SharedText) -> SharedText:
+        """The replica that is ahead, for the live one, which has to catch up before the next decision."""
+        ahead, self._replica = self._replica, live
+        return ahead
+
+    def catch_up(self, update: bytes) -> None:
+        """
+        Bring the replica level with the one that it was exchanged for.
+
+        Raises:
+            UpdateMalformed: it does not take what the other one took.
+        """
+        self._replica.apply(update)
 
     def level_with(self, live: SharedText) -> None:
         """Start over from the live document."""

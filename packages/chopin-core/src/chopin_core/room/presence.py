@@ -113,13 +113,16 @@ class Presence:
             UpdateMalformed: see :func:`decode_awareness`.
         """
         state = decode_awareness(update)
-        others = (shown for owner, shown in self._members.items() if owner is not member and shown is not None)
-        if any(shown.client_id == state.client_id for shown in others):
+        if self.shower(state.client_id) not in (None, member):
             return None
         before = self._members[member]
         self._members[member] = None if state.json == b"null" else state
         former = [] if before is None or before.client_id == state.client_id else [before.gone]
         return encode_awareness([*former, state])
+
+    def shower(self, client_id: int) -> Member | None:
+        """Who shows a cursor under that client id."""
+        return next((member for member, shown in self._members.items() if shown and shown.client_id == client_id), None)
 
     def forget_cursors(self) -> None:
         """After the document was rebuilt no cursor points anywhere."""

@@ -46,6 +46,19 @@ def recover(stored: StoredChannel, engine: DocumentEngine) -> Recovered | None:
     return Recovered(epoch=snapshot.epoch, live=live, sidecar=sidecar)
 
 
+def recoverable_source(text: str, document: bytes, engine: DocumentEngine) -> str | None:
+    """
+    The canonical source to store beside a document that shows a text, or None if nobody would recover that text from it.
+
+    Hostile updates exist that one and the same library integrates in two ways, depending on what it had before.
+    """
+    try:
+        recovered = engine.read(document)
+    except UpdateMalformed:
+        return None
+    return canonical(text) if recovered == text else None
+
+
 def _checkpoint(snapshot: Snapshot, engine: DocumentEngine, where: str) -> SharedText:
     try:
         replica = engine.load([snapshot.document])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
-import attrs
+from collections.abc import Iterator, Mapping
 
 from chopin_core.counters import DocumentSequence, Epoch
 from chopin_core.room.batch import Decision
@@ -22,20 +20,21 @@ def acknowledgements(decision: Decision, epoch: Epoch, sequence: DocumentSequenc
 
 
 def relays(
-    decision: Decision, epoch: Epoch, sequence: DocumentSequence, opened: Iterable[Member]
+    decision: Decision, epoch: Epoch, sequence: DocumentSequence, opened: Mapping[Member, int]
 ) -> Iterator[tuple[Member, Updated]]:
-    """What each member lacks: the whole batch in one piece, or the others' parts for one who wrote some of it."""
+    """
+    The batch for everybody who does not have it all.
+
+    Who wrote a part of it gets the whole as well: what a replica has it passes over, and parts put together for each author
+    cost as many frames as the batch has edits, for each. Only its sole author needs nothing, unless they opened the document
+    anew meanwhile: the copy they have now lacks it.
+    """
     if not decision.update:
         return
-    senders = {item.submission.member for item in decision.accepted}
-    handles = {sender.view.handle for sender in senders}
+    handles = {item.submission.member.view.handle for item in decision.accepted}
     sender = handles.pop() if len(handles) == 1 else None
     whole = Updated(epoch=epoch, update=decision.update, sequence=sequence, sender=sender)
-    for member in opened:
-        if member not in senders:
+    authors = {(item.submission.member, item.submission.opening) for item in decision.accepted}
+    for member, opening in opened.items():
+        if authors != {(member, opening)}:
             yield member, whole
-            continue
-        for item in decision.accepted:
-            author = item.submission.member
-            if author is not member:
-                yield member, attrs.evolve(whole, update=item.update, sender=author.view.handle)

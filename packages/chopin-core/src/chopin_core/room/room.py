@@ -17,18 +17,19 @@ from chopin_core.document.splice import Splice
 from chopin_core.errors import ChannelArchived, ChannelMissing, Closing, Invalid, TitleTaken, UpdateMalformed
 from chopin_core.ids import OperationId
 from chopin_core.jsonvalue import Json
-from chopin_core.ports.channels import ChannelStore
 from chopin_core.ports.collaboration import TitleChange
-from chopin_core.ports.documents import DocumentEngine, SharedText
+from chopin_core.ports.documents import SharedText
 from chopin_core.room.audience import Audience
-from chopin_core.room.batch import Check, Shadow, Submission
+from chopin_core.room.authorship import Authorship
+from chopin_core.room.batch import Shadow, Submission
 from chopin_core.room.checkpoints import Checkpoints
 from chopin_core.room.events import ChannelChanged, MemberView, RoomClosed, Struck, Updated
+from chopin_core.room.foundation import Foundation
 from chopin_core.room.history import History
 from chopin_core.room.limits import LARGEST_UPDATE
 from chopin_core.room.member import Member
+from chopin_core.room.recovery import recoverable_source
 from chopin_core.room.relay import acknowledgements, relays
-from chopin_core.room.timings import Timings
 from chopin_core.sidecar import Sidecar
 
 T = TypeVar("T")
@@ -65,19 +66,6 @@ class Edit:
     sections: Mapping[str, Json] = attrs.field(factory=dict)
 
 
-@attrs.frozen(kw_only=True)
-class Foundation:
-    """What a room stands on."""
-
-    engine: DocumentEngine
-    channels: ChannelStore
-    check: Check
-    timings: Timings
-    new_id: Callable[[], str]
-    failed: Callable[[BaseException], None]
-    """Told once when the room cannot go on: storage failed, or the channel was archived or removed under it."""
-
-
 class Room:
     """
     One open document.
@@ -102,9 +90,9 @@ class Room:
         self._channel = channel
         self._epoch = epoch
         self._live = live
-        self._shadow = Shadow(foundation.engine, live, foundation.check)
-        self._sidecar = sidecar
         self._audience = Audience()
+        self._shadow = self._shadow_of(live)
+        self._sidecar = sidecar
         self._turn = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._pending: list[Submission] = []
@@ -182,14 +170,15 @@ class Room:
         One of another epoch is ignored, and so is one from a member who did not open the document since its last reset: it
         was or will be told. One that is too large costs its sender a reset.
         """
-        if self._closed or epoch != self._epoch or submission.member not in self._audience.opened:
+        opening = self._audience.opened.get(submission.member)
+        if self._closed or epoch != self._epoch or opening is None:
             return
         if len(submission.update) > LARGEST_UPDATE:
             self._audience.reset(submission.member, self._epoch)
             return
         if not self._pending:
             self._pending_since = asyncio.get_running_loop().time()
-        self._pending.append(submission)
+        self._pending.append(attrs.evolve(submission, opening=opening))
         self._pending_bytes += len(submission.update)
         if self._flusher is None:
             self._flusher = self._spawn(self._flush())
@@ -245,8 +234,11 @@ class Room:
         loop = asyncio.get_running_loop()
         try:
             while self._pending:
-                await asyncio.sleep(self._pending_since + self._on.timings.grouping - loop.time())
+                if (wait := self._pending_since + self._on.timings.grouping - loop.time()) > 0:
+                    await asyncio.sleep(wait)
                 async with self._turn:
+                    if self._closed:
+                        return  # the shadow may be ahead of what was kept, and a new room may be writing
                     batch, self._pending, self._pending_bytes = self._pending, [], 0
                     self._room_again.set()
                     with self._ending_on_fault():
@@ -262,6 +254,7 @@ class Room:
         if decision.update:
             counters = self._sidecar.counters.accepted(len(decision.accepted), text_changed=decision.text_changed)
             await self._keep(decision.update, counters)
+        self._publish(decision.update)
         sequence = self._sidecar.counters.sequence
         for member, acknowledged in acknowledgements(decision, self._epoch, sequence):
             member.tell(acknowledged)
@@ -281,6 +274,7 @@ class Room:
             counters = counters.accepted(1, text_changed=True)
         with self._ending_on_fault():
             await self._keep(update, counters, edit.sections)
+            self._publish(update)
             if update:
                 self._audience.tell_opened(
                     Updated(epoch=self._epoch, update=update, sequence=counters.sequence, sender=by, agent=True)
@@ -317,16 +311,26 @@ class Room:
         self._sidecar = sidecar
         self._checkpoints.committed()
 
-    async def _follow(self, update: bytes) -> None:
-        """Bring the live document to where the shadow and storage are; start over if it does not get there."""
+    def _publish(self, update: bytes) -> None:
+        """What is durable is what is seen. To be called before anybody is told, with nothing in between."""
         if update:
-            try:
-                self._live.apply(update)
-            except UpdateMalformed:
-                await self._rebuild()
-                return
-        if self._live.text != self._shadow.text:
+            self._live = self._shadow.exchanged(self._live)
+
+    async def _follow(self, update: bytes) -> None:
+        """Bring the other replica to where the live one is; start over if it does not get there."""
+        if not update:
+            return
+        await asyncio.sleep(0)  # whoever was just told need not wait for this
+        try:
+            self._shadow.catch_up(update)
+        except UpdateMalformed:
             await self._rebuild()
+            return
+        if self._shadow.text != self._live.text:
+            await self._rebuild()
+
+    def _shadow_of(self, live: SharedText) -> Shadow:
+        return Shadow(self._on.engine, live, self._on.check, Authorship(self._audience.shower))
 
     def _operation(self, update: bytes) -> OperationId:
         # Derived, so that the same bytes in the same epoch are recognised as the same operation.
@@ -336,16 +340,16 @@ class Room:
         """
         Start over under a new epoch, from the text that was accepted.
 
-        The last resort when the live replica cannot be trusted: nothing acknowledged is lost, but carets and undo are.
+        The last resort when two replicas disagree: nothing acknowledged is lost, but carets and undo are.
         """
-        text = self._shadow.text
+        text = self._live.text
         live = self._on.engine.new()
         if text:
             live.splice([Splice(0, 0, text)])
         epoch = Epoch(self._on.new_id())
         await self._history.replace(epoch=epoch, source=canonical(text), document=live.update(), sidecar=self._sidecar.record())
         self._epoch, self._live = epoch, live
-        self._shadow = Shadow(self._on.engine, live, self._on.check)
+        self._shadow = self._shadow_of(live)
         self._checkpoints.folded()
         self._audience.reset_everybody(epoch)
 
@@ -358,9 +362,13 @@ class Room:
                     await self._fold()
 
     async def _fold(self) -> None:
-        # The projection is computed off the event loop: it is the one step whose cost grows with the document.
-        source = await asyncio.to_thread(canonical, self._live.text)
-        await self._history.checkpoint(epoch=self._epoch, source=source, document=self._live.update())
+        text, document = self._live.text, self._live.update()
+        # Off the event loop: it is the one step whose cost grows with the document.
+        source = await asyncio.to_thread(recoverable_source, text, document, self._on.engine)
+        if source is None:
+            await self._rebuild()
+            return
+        await self._history.checkpoint(epoch=self._epoch, source=source, document=document)
         self._checkpoints.folded()
 
     # Ending

@@ -16,9 +16,10 @@ from chopin_core.ids import ChannelId
 from chopin_core.ports.collaboration import StoredChannel
 from chopin_core.ports.documents import DocumentEngine
 from chopin_core.ports.storage import Storage
+from chopin_core.room.foundation import Foundation
 from chopin_core.room.history import Clerk, History
 from chopin_core.room.recovery import Recovered, recover
-from chopin_core.room.room import Foundation, Room
+from chopin_core.room.room import Room
 from chopin_core.room.timings import Timings
 from chopin_core.sidecar import Sidecar
 
@@ -123,6 +124,8 @@ class Rooms:
             # Whoever came while the room was being written out waits at the door of this very place.
             if not place.holds and self._places.get(channel_id) is place:
                 del self._places[channel_id]
+                if place.eviction is not None:  # set by somebody who left meanwhile
+                    place.eviction.cancel()
 
     async def _open(self, channel_id: ChannelId) -> Room:
         stored = await self._storage.collaboration.load(channel_id)

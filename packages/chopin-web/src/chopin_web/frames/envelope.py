@@ -6,7 +6,7 @@ import base64
 import binascii
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import attrs
@@ -86,6 +86,23 @@ def compose(kind: str, *, rid: str | None = None, **fields: Any) -> str:
     if rid is not None:
         head["rid"] = rid
     return json.dumps({**head, **shown}, separators=(",", ":"))
+
+
+def shared(make: Callable[[T], str]) -> Callable[[T], str]:
+    """
+    Make the frame of one and the same thing once, however many are told of it.
+
+    A room tells its members one after the other, so it is enough to remember the last thing and its frame.
+    """
+    last: tuple[T, str] | None = None
+
+    def made(thing: T) -> str:
+        nonlocal last
+        if last is None or last[0] is not thing:
+            last = (thing, make(thing))
+        return last[1]
+
+    return made
 
 
 def encoded(data: bytes) -> str:

@@ -7,7 +7,7 @@ from chopin_core.document.validity import LARGEST_SOURCE
 from chopin_core.room.events import Acknowledged, CursorsMoved, Reset, Updated
 from chopin_core.room.limits import LARGEST_UPDATE
 from chopin_core.room.room import Opening
-from chopin_web.frames.envelope import compose, encoded
+from chopin_web.frames.envelope import compose, encoded, shared
 
 LIMITS = {"source": LARGEST_SOURCE, "update": LARGEST_UPDATE, "depth": DEEPEST}
 
@@ -31,6 +31,7 @@ def acknowledged(event: Acknowledged) -> str:
     return compose("plan:ack", rid=event.tag, epoch=event.epoch, id=event.id, seq=event.sequence)
 
 
+@shared
 def updated(event: Updated) -> str:
     return compose(
         "plan:update",
@@ -42,6 +43,7 @@ def updated(event: Updated) -> str:
     )
 
 
+@shared
 def cursors_moved(event: CursorsMoved) -> str:
     return compose("plan:awareness", epoch=event.epoch, update=encoded(event.update), sender=event.sender)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from chopin_core.channel import Channel
 from chopin_core.room.events import MemberView
-from chopin_web.frames.envelope import compose
+from chopin_web.frames.envelope import compose, shared
 from chopin_web.presentation import instant
 
 
@@ -31,6 +31,7 @@ def hello(channel: Channel, you: MemberView, members: Sequence[MemberView], *, c
     )
 
 
+@shared
 def presence(members: Sequence[MemberView]) -> str:
     return compose("session:presence", members=[_member(member) for member in members])
 

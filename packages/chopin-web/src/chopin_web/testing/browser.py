@@ -11,6 +11,7 @@ import asyncio
 import base64
 import itertools
 import json
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -106,11 +107,13 @@ class Browser:
             while self.unacknowledged:
                 await self._receive()
 
-    async def listen(self) -> int | None:
-        """Take frames in until the socket is closed; the code it was closed with."""
+    async def listen(self, told: Callable[[dict[str, Any]], None] | None = None) -> int | None:
+        """Take frames in until the socket is closed, and tell of each; the code it was closed with."""
         try:
             while True:
-                await self._receive()
+                frame = await self._receive()
+                if told is not None:
+                    told(frame)
         except websockets.ConnectionClosed:
             assert self.wire is not None
             return self.wire.close_code

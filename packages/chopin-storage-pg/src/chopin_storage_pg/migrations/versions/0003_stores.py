@@ -5,8 +5,8 @@ from __future__ import annotations
 from alembic import op
 from sqlalchemy import inspect
 
-revision = "0002_stores"
-down_revision = "0001_baseline"
+revision = "0003_stores"
+down_revision = "0002_plain_commit"
 branch_labels = None
 depends_on = None
 

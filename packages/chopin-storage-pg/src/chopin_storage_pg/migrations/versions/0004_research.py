@@ -5,8 +5,8 @@ from __future__ import annotations
 from alembic import op
 from sqlalchemy import inspect
 
-revision = "0003_research"
-down_revision = "0002_stores"
+revision = "0004_research"
+down_revision = "0003_stores"
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,1 @@
+"""Hocuspocus: the server that Tiptap's makers publish for Yjs."""

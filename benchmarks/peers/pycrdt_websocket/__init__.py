@@ -1,0 +1,1 @@
+"""pycrdt-websocket: the server of Jupyter's real-time collaboration."""

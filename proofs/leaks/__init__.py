@@ -1,0 +1,1 @@
+"""Rooms don't leak: thousands are opened, refused and closed, and memory stays where it was."""
