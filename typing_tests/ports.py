@@ -10,6 +10,7 @@ from chopin_core.memory.jobs import MemoryJobStore
 from chopin_core.memory.leases import MemoryLeaseStore
 from chopin_core.memory.machines import MemoryMachineStore
 from chopin_core.memory.navigation import MemoryNavigationStore
+from chopin_core.memory.research import MemoryResearchStore
 from chopin_core.memory.storage import MemoryStorage
 from chopin_core.memory.users import MemoryUserStore
 from chopin_core.memory.web_sessions import MemoryWebSessionStore
@@ -23,6 +24,7 @@ from chopin_core.ports.jobs import JobStore
 from chopin_core.ports.leases import LeaseStore
 from chopin_core.ports.machines import MachineStore
 from chopin_core.ports.navigation import NavigationStore
+from chopin_core.ports.research import ResearchStore
 from chopin_core.ports.storage import Storage
 from chopin_core.ports.users import UserStore
 from chopin_core.ports.web_sessions import WebSessionStore
@@ -34,6 +36,7 @@ from chopin_storage_pg.jobs import PgJobStore
 from chopin_storage_pg.leases import PgLeaseStore
 from chopin_storage_pg.machines import PgMachineStore
 from chopin_storage_pg.navigation import PgNavigationStore
+from chopin_storage_pg.research import PgResearchStore
 from chopin_storage_pg.storage import PgStorage
 from chopin_storage_pg.users import PgUserStore
 from chopin_storage_pg.web_sessions import PgWebSessionStore
@@ -50,6 +53,7 @@ memory_navigation: type[NavigationStore] = MemoryNavigationStore
 memory_images: type[ImageStore] = MemoryImageStore
 memory_machines: type[MachineStore] = MemoryMachineStore
 memory_jobs: type[JobStore] = MemoryJobStore
+memory_research: type[ResearchStore] = MemoryResearchStore
 
 postgres: type[Storage] = PgStorage
 postgres_users: type[UserStore] = PgUserStore
@@ -62,6 +66,7 @@ postgres_navigation: type[NavigationStore] = PgNavigationStore
 postgres_images: type[ImageStore] = PgImageStore
 postgres_machines: type[MachineStore] = PgMachineStore
 postgres_jobs: type[JobStore] = PgJobStore
+postgres_research: type[ResearchStore] = PgResearchStore
 
 pycrdt: type[DocumentEngine] = PycrdtEngine
 pycrdt_positions: type[PositionEngine] = PycrdtEngine
