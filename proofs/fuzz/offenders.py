@@ -127,8 +127,9 @@ class Offender:
         """One socket's life: the document is opened on it, and the work goes on until somebody closes."""
         try:
             async with self.person.dial(self.channel, max_queue=None) as wire:
-                self._browser.frames.clear()
-                self._browser.unacknowledged.clear()
+                # A copy that took hostile bytes in may refuse what leads on from them; whoever is shut out begins anew.
+                self._browser = Browser()
+                self._uses = 0
                 await self._browser.attach(wire)
                 await work
         except websockets.ConnectionClosed as closed:
