@@ -38,7 +38,7 @@ class Plan:
     seed: int
     updates_per_second: float
     frames_per_second: float
-    attacked: int = 4
+    attacked: int = 12
     quiet: int = 2
     quiet_seconds: float = 15.0
     memory: float = 1.2

@@ -27,6 +27,9 @@ ANSWER_SECONDS = 20.0
 REMEMBERED = 12
 """Of the updates that went by, how many are there to be spoiled."""
 
+LOOKED_AT = 25
+"""So many inputs are made from one look at the document: it grows, and taking it apart anew each time takes all of the time."""
+
 
 @attrs.define(kw_only=True)
 class Offender:
@@ -39,11 +42,13 @@ class Offender:
     tally: Tally
     _browser: Browser = attrs.field(factory=Browser, init=False)
     _passed: list[bytes] = attrs.field(factory=list, init=False)
+    _seen: Scene = attrs.field(init=False)
+    _uses: int = attrs.field(default=0, init=False)
 
     # Updates
 
     async def send_updates(self) -> None:
-        """Hostile updates, each to the document as it is, until the pace says that it is enough."""
+        """Hostile updates to the document as it was a moment ago, until the pace says that it is enough."""
         source = inputs(self._scene, self.random)
         while not self.pace.over:
             await self._session(self._updates_until_closed(source))
@@ -89,8 +94,11 @@ class Offender:
             )
 
     def _scene(self) -> Scene:
-        whole = self._browser.replica.update()
-        return Scene(whole=whole, updates=self._passed or [whole], text=self._browser.replica.text)
+        if not self._uses:
+            whole = self._browser.replica.update()
+            self._seen = Scene(whole=whole, updates=self._passed or [whole], text=self._browser.replica.text)
+        self._uses = (self._uses + 1) % LOOKED_AT
+        return self._seen
 
     # Frames
 
@@ -119,8 +127,9 @@ class Offender:
         """One socket's life: the document is opened on it, and the work goes on until somebody closes."""
         try:
             async with self.person.dial(self.channel, max_queue=None) as wire:
-                self._browser.frames.clear()
-                self._browser.unacknowledged.clear()
+                # A copy that took hostile bytes in may refuse what leads on from them; whoever is shut out begins anew.
+                self._browser = Browser()
+                self._uses = 0
                 await self._browser.attach(wire)
                 await work
         except websockets.ConnectionClosed as closed:

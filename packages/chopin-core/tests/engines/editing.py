@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from random import Random
 
+import pytest
 from hypothesis import strategies as st
 
 from chopin_core.document.splice import Splice, spliced
@@ -38,6 +42,19 @@ def edits(draw: st.DrawFn, text: str, most: int = 4) -> list[Splice]:
         made.append(Splice(start, end, draw(texts)))
         text = spliced(text, made[-1:])
     return made
+
+
+@contextmanager
+def the_same_clients_each_time() -> Iterator[None]:
+    """
+    Replicas made inside have the same client ids in every run.
+
+    What is typed at one place at once comes in the order of the client ids, and an example must come to the same again.
+    """
+    random = Random(0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(secrets, "randbits", random.getrandbits)
+        yield
 
 
 def written(engine: DocumentEngine, text: str) -> SharedText:

@@ -12,16 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chopin_core.document.splice import Splice
+from chopin_core.engines.encoding import write_update
 from chopin_core.engines.pycrdt import PycrdtEngine
-from chopin_core.engines.wire import read_vector
+from chopin_core.engines.wire import Id, Run, Update, read_vector
 from chopin_core.errors import UpdateMalformed
+from chopin_core.ids import ChannelId
 from chopin_core.memory.storage import MemoryStorage
 from chopin_core.room.batch import Submission
 from chopin_core.room.events import Struck, Updated
 from chopin_core.room.recovery import Recovered, recover
 from chopin_core.room.room import Room
 
-from .house import Listener
+from .house import House, Listener
 from .schedule import ScheduledLoop
 from .world import World, check_run, world
 
@@ -173,3 +175,24 @@ def test_a_document_that_would_open_as_another_is_rebuilt_before_it_is_stored() 
     finally:
         loop.close()
     assert made.check_kept(made.tables) == ["[ada1]", "[ada2]"]
+
+
+async def test_a_batch_that_deletes_a_character_and_then_types_into_it_resets_nobody_else(
+    house: House, channel: ChannelId
+) -> None:
+    async with house.rooms.hold(channel) as room:
+        ada, mallory = Listener("ada"), Listener("mallory")
+        ada.enter(room)
+        await ada.write(room, "a😀b")
+        await ada.until(lambda: bool(ada.acknowledged))
+        mallory.enter(room)
+        [client] = read_vector(mallory.replica.state_vector())
+        within = Update({99: [Run(0, 1, Id(client, 1), Id(client, 2), "x")]}, {})
+        deleted = Update({}, {client: [(1, 3)]})
+        for name, update in (("deletion", deleted), ("insertion", within)):
+            await room.submit(Submission(member=mallory, id=name, update=write_update(update)), mallory.epoch)
+        await mallory.until(lambda: len(mallory.acknowledged) + len(mallory.told(Struck)) == 2)
+        await ada.write(room, "!", at=0)
+        await ada.until(lambda: len(ada.acknowledged) == 2)
+        assert ada.resets == 0
+        assert room.view().text in ("!axb", "!ab")

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, TypeAlias
 
 from chopin_core.engines.wire import Id, Run, Update
 from chopin_core.errors import UpdateMalformed
 
 _ASTRAL: Final = re.compile("[\U00010000-\U0010ffff]")
+
+
+Deleted: TypeAlias = Mapping[int, list[tuple[int, int]]]
+"""Ranges of clocks, each from its first to behind its last, by client."""
 
 
 class History:
@@ -52,9 +56,12 @@ class History:
         end = self.clock(client)
         return [run for run in runs if run.clock < end and run.text is not None]
 
-    def check(self, update: Update) -> None:
+    def check(self, update: Update) -> Deleted:
         """
         Whether a replica with this history can take the update in, whole.
+
+        Answers what of the update's deletions has to be done before the rest of it: those of known characters that the rest
+        cuts in two, as it may once they are gone.
 
         Raises:
             UpdateMalformed: it builds on something that is missing (``incomplete``), or it cuts a character.
@@ -75,7 +82,7 @@ class History:
             end = ends.get(client, self._clocks.get(client, 0))
             if any(stop > end for _, stop in ranges):
                 raise UpdateMalformed(incomplete=True)
-        self._check_cuts(update)
+        return self._check_cuts(update)
 
     def add(self, update: Update) -> None:
         """Remember an update that was taken in whole."""
@@ -99,27 +106,34 @@ class History:
                 new[client] = halves
         return new
 
-    def _check_cuts(self, update: Update) -> None:
+    def _check_cuts(self, update: Update) -> Deleted:
         new = self._new_halves(update)
+        first: dict[int, list[tuple[int, int]]] = {}
         if not new and not self._halves:
-            return
+            return first
 
-        def cut(client: int, clock: int) -> bool:
-            return _holds(self._halves.get(client, ()), clock) or _holds(new.get(client, ()), clock)
+        def refuse_cut(client: int, clock: int) -> None:
+            if _holds(new.get(client, ()), clock):
+                raise UpdateMalformed()
+            if _holds(self._halves.get(client, ()), clock):
+                ranges = update.deleted.get(client, ())
+                if not any(start < clock < stop for start, stop in ranges):
+                    raise UpdateMalformed()
+                first.setdefault(client, []).append((clock - 1, clock + 1))
 
         for client, runs in update.runs.items():
             for run in runs:
-                if (
-                    cut(client, run.clock)
-                    or (run.left is not None and cut(run.left.client, run.left.clock + 1))
-                    or (run.right is not None and cut(run.right.client, run.right.clock))
-                ):
-                    raise UpdateMalformed()
-            if cut(client, self._clocks.get(client, 0)):
-                raise UpdateMalformed()
+                refuse_cut(client, run.clock)
+                if run.left is not None:
+                    refuse_cut(run.left.client, run.left.clock + 1)
+                if run.right is not None:
+                    refuse_cut(run.right.client, run.right.clock)
+            refuse_cut(client, self._clocks.get(client, 0))
         for client, ranges in update.deleted.items():
-            if any(cut(client, start) or cut(client, stop) for start, stop in ranges):
-                raise UpdateMalformed()
+            for start, stop in ranges:
+                refuse_cut(client, start)
+                refuse_cut(client, stop)
+        return {client: sorted(set(ranges)) for client, ranges in first.items()}
 
 
 def second_halves(run: Run) -> Iterator[int]:

@@ -13,7 +13,7 @@ from chopin_core.engines.clients import fresh_client
 from chopin_core.engines.deltas import Delta, read_delta
 from chopin_core.engines.edits import checked
 from chopin_core.engines.encoding import write_position, write_update, write_vector
-from chopin_core.engines.history import History
+from chopin_core.engines.history import Deleted, History
 from chopin_core.engines.merging import merge_updates, merged
 from chopin_core.engines.offsets import string_index, utf16_index
 from chopin_core.engines.order import check_order, doubtful
@@ -38,9 +38,12 @@ class PycrdtText:
         self._intact = True
         self._places: Places | None = None
 
-    def _take(self, update: bytes) -> None:
-        with panics.refused():
+    def _take(self, update: bytes, first: Deleted | None = None) -> None:
+        with panics.refused(), self._doc.transaction():
+            if first:
+                self._doc.apply_update(write_update(Update({}, dict(first))))
             self._doc.apply_update(update)
+        with panics.refused():
             # What two updates of a circle wait for passes History.check, and stays out of the document and of update().
             left_out = get_update(update, self._doc.get_state())
         if not left_out.startswith(b"\0"):
@@ -56,12 +59,12 @@ class PycrdtText:
 
     def apply(self, update: bytes) -> Applied:
         read = read_update(update)
-        self._history.check(read)
+        first = self._history.check(read)
         self._refuse_foreign(read)
         if since := doubtful(read):
             check_order(read, self._runs(since))
         self._intact = False
-        produced, delta = self._observed(lambda: self._take(update))
+        produced, delta = self._observed(lambda: self._take(update, first))
         clients = self._history.typists(read)
         self._history.add(read)
         text, splices = read_delta(self._text, delta, _Octets(self._text).characters)
