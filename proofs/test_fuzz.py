@@ -140,6 +140,7 @@ async def test_hostile_bytes_cost_nobody_anything_but_their_sender(server: Serve
         attacked=2,
         quiet=1,
         quiet_seconds=1.0,
+        put_away=0.0,
     )
     report = await campaign(server, plan, lambda line: None)
     assert report.violations == []

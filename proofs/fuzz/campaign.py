@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import attrs
 
+from chopin_core.room.timings import Timings
 from chopin_web.testing.person import Person, signed_in
 from chopin_web.testing.server import Server
 
@@ -22,6 +23,12 @@ T = TypeVar("T")
 
 LETTING_GO = 10.0
 """Seconds after which nobody who has gone may still be shown in a room."""
+
+PUT_AWAY = Timings().eviction + 5.0
+"""
+Seconds after which nobody's document is open. Memory is compared then: the documents have grown, by all that was taken and by
+what the honest wrote, and that is theirs to do.
+"""
 
 EXPECTED_CODES = frozenset({"4003", "4429", "1009", "1002", "1007", "without a word"})
 """``without a word``: bytes that are no WebSocket any more, after which the server hangs up."""
@@ -42,6 +49,7 @@ class Plan:
     quiet: int = 2
     quiet_seconds: float = 15.0
     memory: float = 1.2
+    put_away: float = PUT_AWAY
     slower: float | None = None
 
 
@@ -80,6 +88,8 @@ async def campaign(server: Server, plan: Plan, say: Callable[[str], None]) -> Re
         await elsewhere(
             attrs.evolve(whole, seed=plan.seed + 1, updates=plan.updates // 40, frames=plan.frames // 40, garbage=1, floods=1)
         )
+        say("waiting until every document is put away")
+        await asyncio.sleep(plan.put_away)
         pid, before = server.pid, resident(server.pid)
         async with bystanders(server, attacked, quiet) as people:
             say(f"{len(people)} people write in peace for {plan.quiet_seconds:.0f} s")
@@ -90,7 +100,9 @@ async def campaign(server: Server, plan: Plan, say: Callable[[str], None]) -> Re
             texts = {one.channel: one.browser.replica.text for one in people}
             copies = {channel: await opened(operator, channel) for channel in texts}
             violations += await _left_over(operator, people, copies)
-            after = resident(pid)
+        say("waiting until every document is put away")
+        await asyncio.sleep(plan.put_away)
+        after = resident(pid)
         violations += disagreements(texts, copies, "before the restart")
         log = server.said()
         say("starting the server anew")
