@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 import pytest
+import pytest_asyncio
 
 from chopin_contract_tests.builders import REPOSITORY, at, creation, initial
 from chopin_contract_tests.races import WRITERS, race
@@ -44,7 +45,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="function")
 EVIDENCE, ANSWER = JobRole.EVIDENCE, JobRole.ANSWER
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="function")
 async def asked(storage: Storage, channel: Channel, lease: Lease) -> Asked:
     return await started(storage, lease, channel)
 
