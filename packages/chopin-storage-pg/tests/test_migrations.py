@@ -159,7 +159,7 @@ async def test_a_file_that_changed_after_it_was_applied_is_corruption(storage: P
     for call in (storage.migrate, storage.health):
         with pytest.raises(CorruptRecord) as caught:
             await call()
-        assert caught.value.reason == f"revision {FIRST} was changed after it was applied"
+        assert caught.value.reason == f"revision {HEAD} was changed after it was applied"
 
 
 async def test_a_database_of_a_newer_version_is_refused_by_name(storage: PgStorage, watch: Watch) -> None:

@@ -150,5 +150,7 @@ def test_every_shape_is_one_that_our_revisions_made() -> None:
 
 
 def test_no_later_revision_is_made_of_what_the_schema_is_today() -> None:
+    # A function is another matter: whatever it was, it is replaced whole, and by each later revision that changes it.
     for path in sorted(ledger.VERSIONS.glob("[0-9]*.py"))[1:]:
-        assert "chopin_storage_pg" not in path.read_text(), path.name
+        text = path.read_text().replace("from chopin_storage_pg.functions import CREATE_COMMIT", "")
+        assert "chopin_storage_pg" not in text, path.name
