@@ -19,7 +19,6 @@ from chopin_core.errors import (
     ChannelMissing,
     ChannelReferred,
     ParentUnfit,
-    UserMissing,
 )
 from chopin_core.ids import ChannelId, RepositoryId
 from chopin_core.ports.channels import Changed, ChannelCreate, Cursor, DecisionCount, DescriptionDraft, Page
@@ -34,9 +33,9 @@ from chopin_storage_pg.tables import (
     channel_state,
     channels,
     research_workspaces,
-    users,
 )
 from chopin_storage_pg.titles import address, lock_titles, refuse_taken, repository_of, retitle
+from chopin_storage_pg.users import refuse_unknown
 
 
 class PgChannelStore:
@@ -262,8 +261,7 @@ async def _refuse_unfit(connection: AsyncConnection, creation: ChannelCreate) ->
             raise ChannelMissing(creation.parent_id)
         if parent.repository_id != creation.repository.id or parent.parent_channel_id is not None:
             raise ParentUnfit(creation.parent_id)
-    if await connection.scalar(select(users.c.id).where(users.c.id == creation.created_by)) is None:
-        raise UserMissing(creation.created_by)
+    await refuse_unknown(connection, creation.created_by)
 
 
 async def _insert(connection: AsyncConnection, creation: ChannelCreate) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
-from chopin_core.errors import ChannelMissing, CorruptRecord, Invalid, UserMissing
+from chopin_core.errors import ChannelMissing, CorruptRecord, Invalid
 from chopin_core.ids import ChannelId, UserId
 from chopin_core.ports.images import Image, ImageType
 from chopin_storage_pg import rows
 from chopin_storage_pg.engine import Connections
-from chopin_storage_pg.tables import channels, plan_images, users
+from chopin_storage_pg.tables import channels, plan_images
+from chopin_storage_pg.users import refuse_unknown
 
 
 class PgImageStore:
@@ -24,11 +25,7 @@ class PgImageStore:
             known = select(channels.c.id).where(channels.c.id == image.channel_id).with_for_update(read=True, key_share=True)
             if await connection.scalar(known) is None:
                 raise ChannelMissing(image.channel_id)
-            uploader = rows.can_exist(image.uploaded_by) and await connection.scalar(
-                select(users.c.id).where(users.c.id == image.uploaded_by)
-            )
-            if not uploader:
-                raise UserMissing(image.uploaded_by)
+            await refuse_unknown(connection, image.uploaded_by)
             kept = insert(plan_images).values(
                 channel_id=image.channel_id,
                 sha256=image.sha256,

@@ -11,14 +11,15 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from chopin_core.counters import CredentialRevision
-from chopin_core.errors import ChannelMissing, CorruptRecord, MachineExists, MachineMissing, UserMissing
+from chopin_core.errors import ChannelMissing, CorruptRecord, MachineExists, MachineMissing
 from chopin_core.ids import ChannelId, MachineId, RepositoryId, UserId
 from chopin_core.jsonvalue import decode, encode
 from chopin_core.ports.machines import Machine, MachineCredentials, Pairing
 from chopin_core.text import storable
 from chopin_storage_pg import rows
 from chopin_storage_pg.engine import Connections
-from chopin_storage_pg.tables import channels, machine_choices, machine_favourites, machines, users
+from chopin_storage_pg.tables import channels, machine_choices, machine_favourites, machines
+from chopin_storage_pg.users import refuse_unknown
 
 
 class PgMachineStore:
@@ -28,7 +29,7 @@ class PgMachineStore:
     async def pair(self, pairing: Pairing) -> Machine:
         exists = MachineExists(pairing.id)
         async with self._connections.writing({"machines_pkey": exists, "machines_token_hash_key": exists}) as connection:
-            await _refuse_unknown(connection, pairing.owner)
+            await refuse_unknown(connection, pairing.owner)
             made = await connection.execute(
                 insert(machines)
                 .values(
@@ -119,7 +120,7 @@ class PgMachineStore:
 
     async def choose(self, user_id: UserId, channel_id: ChannelId, machine_id: MachineId | None) -> None:
         async with self._connections.writing() as connection:
-            await _refuse_unknown(connection, user_id)
+            await refuse_unknown(connection, user_id)
             known = select(channels.c.id).where(channels.c.id == channel_id).with_for_update(read=True, key_share=True)
             if not rows.can_exist(channel_id) or await connection.scalar(known) is None:
                 raise ChannelMissing(channel_id)
@@ -148,7 +149,7 @@ class PgMachineStore:
 
     async def favour(self, user_id: UserId, machine_id: MachineId | None) -> None:
         async with self._connections.writing() as connection:
-            await _refuse_unknown(connection, user_id)
+            await refuse_unknown(connection, user_id)
             if machine_id is None:
                 await connection.execute(delete(machine_favourites).where(machine_favourites.c.user_id == user_id))
                 return
@@ -187,11 +188,6 @@ class PgMachineStore:
         if row is None:
             raise MachineMissing(machine_id)
         return _machine(row)
-
-
-async def _refuse_unknown(connection: AsyncConnection, user_id: UserId) -> None:
-    if not rows.can_exist(user_id) or await connection.scalar(select(users.c.id).where(users.c.id == user_id)) is None:
-        raise UserMissing(user_id)
 
 
 async def _refuse_foreign(connection: AsyncConnection, machine_id: MachineId, owner: UserId) -> None:

@@ -19,6 +19,7 @@ from chopin_core.ports.navigation import AddedProject, MovedNavigation, Navigati
 from chopin_storage_pg import rows
 from chopin_storage_pg.engine import Connections
 from chopin_storage_pg.tables import channels, user_navigation, user_projects, users
+from chopin_storage_pg.users import refuse_unknown
 
 
 class PgNavigationStore:
@@ -28,7 +29,7 @@ class PgNavigationStore:
     async def sidebar(self, user_id: UserId) -> Sidebar:
         _refuse_impossible(user_id)
         async with self._connections.reading() as connection:
-            await _refuse_unknown(connection, user_id)
+            await refuse_unknown(connection, user_id)
             projects = await connection.execute(
                 select(user_projects).where(user_projects.c.user_id == user_id).order_by(user_projects.c.position)
             )
@@ -48,7 +49,7 @@ class PgNavigationStore:
     async def first_document(self, user_id: UserId, repositories: Sequence[RepositoryId]) -> Channel | None:
         _refuse_impossible(user_id)
         async with self._connections.reading() as connection:
-            await _refuse_unknown(connection, user_id)
+            await refuse_unknown(connection, user_id)
             first = (
                 select(channels.c.id)
                 .join(user_projects, user_projects.c.repository_id == channels.c.repository_id)
@@ -107,15 +108,10 @@ def _refuse_impossible(user_id: UserId) -> None:
         raise UserMissing(user_id)
 
 
-async def _refuse_unknown(connection: AsyncConnection, user_id: UserId) -> None:
-    if await connection.scalar(select(users.c.id).where(users.c.id == user_id)) is None:
-        raise UserMissing(user_id)
-
-
 async def _locked(connection: AsyncConnection, user_id: UserId) -> None:
     """One write of a person's navigation at a time; what is read afterwards is what the one before left."""
     await connection.execute(select(users.c.id).where(users.c.id == user_id).with_for_update(key_share=True))
-    await _refuse_unknown(connection, user_id)
+    await refuse_unknown(connection, user_id)
 
 
 async def _refuse_archived(

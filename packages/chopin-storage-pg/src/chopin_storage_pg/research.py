@@ -18,7 +18,6 @@ from chopin_core.errors import (
     JobMissing,
     ResearchRefused,
     TurnMissing,
-    UserMissing,
     WorkspaceMissing,
 )
 from chopin_core.ids import ChannelId, JobId, RepositoryId, TurnId, WorkspaceId
@@ -57,8 +56,9 @@ from chopin_core.research.workspace import InlineReference, Proposal, Workspace,
 from chopin_storage_pg import channels as channel_store
 from chopin_storage_pg import fences, job_moves, research_lists, research_rows, rows
 from chopin_storage_pg.engine import Connections
-from chopin_storage_pg.tables import background_jobs, research_messages, research_turns, research_workspaces, users
+from chopin_storage_pg.tables import background_jobs, research_messages, research_turns, research_workspaces
 from chopin_storage_pg.titles import free_title_in, lock_titles, repository_of
+from chopin_storage_pg.users import refuse_unknown
 
 
 class PgResearchStore:
@@ -415,14 +415,9 @@ async def _by_key(connection: AsyncConnection, proposal: Proposal) -> Workspace 
 
 async def _refuse_staging(connection: AsyncConnection, channel: Channel, proposal: Proposal) -> None:
     rules.refuse_archived(channel)
-    await _refuse_unknown(connection, proposal.created_by)
+    await refuse_unknown(connection, proposal.created_by)
     if await connection.scalar(select(research_workspaces.c.id).where(research_workspaces.c.id == proposal.id)) is not None:
         raise IdempotencyConflict(proposal.id)
-
-
-async def _refuse_unknown(connection: AsyncConnection, user_id: str) -> None:
-    if await connection.scalar(select(users.c.id).where(users.c.id == user_id)) is None:
-        raise UserMissing(user_id)
 
 
 async def _asked_before(connection: AsyncConnection, workspace: Workspace, ask: Ask) -> Asked | None:
@@ -435,7 +430,7 @@ async def _asked_before(connection: AsyncConnection, workspace: Workspace, ask: 
 
 
 async def _asked(connection: AsyncConnection, workspace: Workspace, turn: Turn, message: Message) -> Asked:
-    await _refuse_unknown(connection, turn.requested_by)
+    await refuse_unknown(connection, turn.requested_by)
     await _refuse_taken(connection, turn, message)
     await _update(connection, workspace)
     return await _told(connection, workspace, turn, message)

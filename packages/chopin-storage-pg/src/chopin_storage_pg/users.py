@@ -7,7 +7,9 @@ from typing import Any
 
 from sqlalchemy import Row, select
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from chopin_core.errors import UserMissing
 from chopin_core.ids import UserId
 from chopin_core.people import Person, User
 from chopin_storage_pg import rows
@@ -34,6 +36,15 @@ class PgUserStore:
         async with self._connections.single() as connection:
             row = (await connection.execute(select(users).where(users.c.id == user_id))).one_or_none()
         return None if row is None else _user(row)
+
+
+async def refuse_unknown(connection: AsyncConnection, user_id: UserId) -> None:
+    """
+    Raises:
+        UserMissing: there is no such user.
+    """
+    if not rows.can_exist(user_id) or await connection.scalar(select(users.c.id).where(users.c.id == user_id)) is None:
+        raise UserMissing(user_id)
 
 
 def _user(row: Row[Any]) -> User:

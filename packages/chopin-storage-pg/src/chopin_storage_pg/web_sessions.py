@@ -9,13 +9,14 @@ from sqlalchemy import ColumnElement, Row, delete, func, insert, or_, select, tr
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from chopin_core.counters import CredentialRevision, FencingToken
-from chopin_core.errors import SessionExists, UserMissing
+from chopin_core.errors import SessionExists
 from chopin_core.ids import SessionId, UserId
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.web_sessions import Credentials, SessionsReset, WebSession
 from chopin_storage_pg import fences, rows
 from chopin_storage_pg.engine import Connections
-from chopin_storage_pg.tables import agent_state, storage_leases, users, web_sessions
+from chopin_storage_pg.tables import agent_state, storage_leases, web_sessions
+from chopin_storage_pg.users import refuse_unknown
 
 
 class PgWebSessionStore:
@@ -25,8 +26,7 @@ class PgWebSessionStore:
     async def create(self, session: WebSession) -> None:
         credentials = session.credentials
         async with self._connections.writing({"web_sessions_pkey": SessionExists()}) as connection:
-            if await connection.scalar(select(users.c.id).where(users.c.id == session.user_id)) is None:
-                raise UserMissing(session.user_id)
+            await refuse_unknown(connection, session.user_id)
             await connection.execute(
                 insert(web_sessions).values(
                     id=session.id,

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from chopin_core.engines.wire import Run, Update
+from chopin_core.engines.wire import Id, Run, Update
 from chopin_core.errors import UpdateMalformed
 
 
 def doubtful(update: Update) -> dict[int, int]:
     """Clients one of whose characters is named as a right neighbour of a later one of theirs, and the first such clock."""
     first: dict[int, int] = {}
+    for _, right in _backwards(update):
+        first[right.client] = min(right.clock, first.get(right.client, right.clock))
+    return first
+
+
+def _backwards(update: Update) -> Iterator[tuple[Id, Id]]:
+    """Neighbours that one client typed, the right one no later than the left one."""
     for runs in update.runs.values():
         for run in runs:
             if run.left and run.right and run.left.client == run.right.client and run.right.clock <= run.left.clock:
-                first[run.right.client] = min(run.right.clock, first.get(run.right.client, run.right.clock))
-    return first
+                yield run.left, run.right
 
 
 def check_order(update: Update, known: Mapping[int, list[Run]]) -> None:
@@ -29,16 +35,9 @@ def check_order(update: Update, known: Mapping[int, list[Run]]) -> None:
     Raises:
         UpdateMalformed: the neighbours are in the wrong order.
     """
-    for runs in update.runs.values():
-        for run in runs:
-            if (
-                run.left
-                and run.right
-                and run.left.client == run.right.client
-                and run.right.clock <= run.left.clock
-                and _behind(run.right.client, run.right.clock, run.left.clock, known.get(run.right.client, ()))
-            ):
-                raise UpdateMalformed()
+    for left, right in _backwards(update):
+        if _behind(right.client, right.clock, left.clock, known.get(right.client, ())):
+            raise UpdateMalformed()
 
 
 def _behind(client: int, clock: int, later: int, runs: Iterable[Run]) -> bool:

@@ -42,33 +42,9 @@ class MemoryChannelStore:
     _connection: Connection
 
     async def create(self, creation: ChannelCreate) -> Channel:
-        now = utc(creation.now)
-        history = born(creation.initial, now)
+        history = born(creation.initial, utc(creation.now))
         tables = await self._connection.turn()
-        if creation.parent_id is not None:
-            parent = channel_of(tables, creation.parent_id)
-            if parent.repository.id != creation.repository.id or parent.parent_id is not None:
-                raise ParentUnfit(parent.id)
-        if creation.created_by not in tables.users:
-            raise UserMissing(creation.created_by)
-        if creation.id in tables.channels:
-            raise ChannelExists(creation.id)
-        untitled = Channel(
-            id=creation.id,
-            repository=creation.repository,
-            title="",
-            slug="",
-            created_by=creation.created_by,
-            revision=StorageRevision(0),
-            created_at=now,
-            updated_at=now,
-            parent_id=creation.parent_id,
-            unanswered_decisions=0 if history.sidecar is None else history.sidecar.unanswered_decisions(),
-        )
-        channel = titled(tables, untitled, creation.title, creation.titles)
-        keep(tables, channel)
-        tables.histories[channel.id] = history
-        return channel
+        return create(tables, creation, history)
 
     async def get(self, channel_id: ChannelId) -> Channel | None:
         tables = await self._connection.turn()
@@ -186,6 +162,34 @@ class MemoryChannelStore:
             if channel.repository.id == repository_id and (include_archived or not channel.archived)
         )
         return _page(shown, lambda channel: channel.created_at, limit, after)
+
+
+def create(tables: Tables, creation: ChannelCreate, history: History) -> Channel:
+    """What ``ChannelStore.create`` promises, with what the channel is :func:`born` with."""
+    if creation.parent_id is not None:
+        parent = channel_of(tables, creation.parent_id)
+        if parent.repository.id != creation.repository.id or parent.parent_id is not None:
+            raise ParentUnfit(parent.id)
+    if creation.created_by not in tables.users:
+        raise UserMissing(creation.created_by)
+    if creation.id in tables.channels:
+        raise ChannelExists(creation.id)
+    untitled = Channel(
+        id=creation.id,
+        repository=creation.repository,
+        title="",
+        slug="",
+        created_by=creation.created_by,
+        revision=StorageRevision(0),
+        created_at=utc(creation.now),
+        updated_at=utc(creation.now),
+        parent_id=creation.parent_id,
+        unanswered_decisions=0 if history.sidecar is None else history.sidecar.unanswered_decisions(),
+    )
+    channel = titled(tables, untitled, creation.title, creation.titles)
+    keep(tables, channel)
+    tables.histories[channel.id] = history
+    return channel
 
 
 def channel_of(tables: Tables, channel_id: ChannelId) -> Channel:

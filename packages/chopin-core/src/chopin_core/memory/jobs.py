@@ -14,7 +14,7 @@ from chopin_core.jobs.job import OPEN, ClaimToken, Job, JobState, Request, refus
 from chopin_core.jobs.progress import Step
 from chopin_core.jsonvalue import Json, decode, encode
 from chopin_core.memory.channels import channel_of
-from chopin_core.memory.leases import fence
+from chopin_core.memory.leases import fenced
 from chopin_core.memory.tables import Connection, Tables, utc
 from chopin_core.ports.jobs import CLAIM_LIMIT, PAGE_LIMIT, Artifact, Enqueued, JobCursor, JobDetail, JobPage
 from chopin_core.ports.leases import Lease
@@ -30,7 +30,7 @@ class MemoryJobStore:
 
     async def enqueue(self, request: Request, *, lease: Lease) -> Enqueued:
         input = _copied(request.input)
-        tables = await self._fenced(lease)
+        tables = await fenced(self._connection, lease)
         channel_of(tables, request.channel_id)
         for job in _of(tables, request.channel_id):
             if job.idempotency_key == request.idempotency_key:
@@ -59,7 +59,7 @@ class MemoryJobStore:
         self, *, owner: str, count: int, ttl: timedelta, now: datetime, lease: Lease, channel_id: ChannelId | None = None
     ) -> tuple[Job, ...]:
         refuse_unfit_claim(owner=owner, count=count, ttl=ttl)
-        tables = await self._fenced(lease)
+        tables = await fenced(self._connection, lease)
         due = sorted(
             (
                 job
@@ -81,7 +81,7 @@ class MemoryJobStore:
         self, token: ClaimToken, *, ttl: timedelta, binding: Json, expected: JobChannelRevision, now: datetime, lease: Lease
     ) -> Job:
         copied = _copied(binding)
-        tables = await self._fenced(lease)
+        tables = await fenced(self._connection, lease)
         job = _found(tables, token.channel_id, token.job_id)
         claim = job.refuse_unclaimed(token, current=_generation(tables, job), now=now)
         return _moved(
@@ -117,7 +117,7 @@ class MemoryJobStore:
 
     async def settle(self, token: ClaimToken, value: Json, *, now: datetime, lease: Lease) -> JobDetail:
         copied = _copied(value)
-        tables = await self._fenced(lease)
+        tables = await fenced(self._connection, lease)
         job = _found(tables, token.channel_id, token.job_id)
         job.refuse_unclaimed(token, current=_generation(tables, job), now=now)
         settled = _moved(tables, job, lambda job, at: job.settled(revision=at, now=utc(now)))
@@ -132,7 +132,7 @@ class MemoryJobStore:
         self, channel_id: ChannelId, job_id: JobId, *, reason: str, expected: JobChannelRevision, now: datetime, lease: Lease
     ) -> Job:
         _check(reason)
-        tables = await self._fenced(lease)
+        tables = await fenced(self._connection, lease)
         job = _found(tables, channel_id, job_id)
         allowed = frozenset({JobState.PENDING, JobState.RUNNING})
         job.refuse_uncontrolled(allowed, expected=expected, current=_generation(tables, job))
@@ -148,7 +148,7 @@ class MemoryJobStore:
         now: datetime,
         lease: Lease,
     ) -> Job:
-        tables = await self._fenced(lease)
+        tables = await fenced(self._connection, lease)
         job = _found(tables, channel_id, job_id)
         allowed = frozenset({JobState.PAUSED})
         job.refuse_uncontrolled(allowed, expected=expected, current=_generation(tables, job))
@@ -165,7 +165,7 @@ class MemoryJobStore:
         lease: Lease,
     ) -> Job:
         _check(reason)
-        tables = await self._fenced(lease)
+        tables = await fenced(self._connection, lease)
         if channel_of(tables, channel_id).archived and not allow_archived:
             raise ChannelArchived(channel_id)
         job = _found(tables, channel_id, job_id)
@@ -183,7 +183,7 @@ class MemoryJobStore:
         lease: Lease,
     ) -> Job:
         _check(reason)
-        tables = await self._fenced(lease)
+        tables = await fenced(self._connection, lease)
         job = _found(tables, channel_id, job_id)
         job.refuse_uncontrolled(OPEN, expected=expected, current=_generation(tables, job))
         return _moved(tables, job, lambda job, at: job.superseded(reason=reason, revision=at, now=utc(now)))
@@ -209,13 +209,8 @@ class MemoryJobStore:
         job = tables.jobs.get(job_id)
         return None if job is None or job.channel_id != channel_id else _detail(tables, job)
 
-    async def _fenced(self, lease: Lease) -> Tables:
-        tables = await self._connection.turn()
-        fence(tables, lease, self._connection.clock())
-        return tables
-
     async def _by_worker(self, token: ClaimToken, now: datetime, lease: Lease, move: Move) -> Job:
-        tables = await self._fenced(lease)
+        tables = await fenced(self._connection, lease)
         job = _found(tables, token.channel_id, token.job_id)
         job.refuse_unclaimed(token, current=_generation(tables, job), now=now)
         return _moved(tables, job, move)

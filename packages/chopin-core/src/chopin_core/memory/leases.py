@@ -21,6 +21,13 @@ def fence(tables: Tables, lease: Lease, now: datetime) -> None:
         raise LeaseLost(lease.name, lease.fencing)
 
 
+async def fenced(connection: Connection, lease: Lease) -> Tables:
+    """The tables for a guarded write, as :meth:`Connection.turn` gives them, if the lease is held."""
+    tables = await connection.turn()
+    fence(tables, lease, connection.clock())
+    return tables
+
+
 def _matches(tables: Tables, lease: Lease) -> bool:
     kept = tables.leases.get(lease.name)
     return kept is not None and (kept.owner, kept.fencing) == (lease.owner, lease.fencing)

@@ -8,7 +8,6 @@ from datetime import datetime
 import attrs
 
 from chopin_core.channel import Channel, TitlePolicy, title_key
-from chopin_core.counters import StorageRevision
 from chopin_core.errors import (
     IdempotencyConflict,
     JobMissing,
@@ -19,10 +18,10 @@ from chopin_core.errors import (
 )
 from chopin_core.ids import ChannelId, JobId, RepositoryId, TurnId, WorkspaceId
 from chopin_core.jobs.job import Job
-from chopin_core.memory.channels import born, channel_of
-from chopin_core.memory.leases import fence
+from chopin_core.memory.channels import born, channel_of, create
+from chopin_core.memory.leases import fenced
 from chopin_core.memory.tables import Connection, Tables, utc
-from chopin_core.memory.titles import keep, titled
+from chopin_core.ports.channels import ChannelCreate
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.research import (
     MOST_CHANNELS,
@@ -69,7 +68,7 @@ class MemoryResearchStore:
 
     async def create(self, proposal: Proposal, *, lease: Lease) -> Staged:
         proposal = attrs.evolve(proposal, now=utc(proposal.now))
-        tables = await self._fenced(lease)
+        tables = await fenced(self._connection, lease)
         channel = channel_of(tables, proposal.channel_id)
         known = _by_key(tables, proposal)
         if known is not None:
@@ -83,7 +82,7 @@ class MemoryResearchStore:
     async def start(self, start: Start, *, lease: Lease) -> Asked:
         proposal = attrs.evolve(start.proposal, now=utc(start.proposal.now))
         start = attrs.evolve(start, proposal=proposal)
-        tables = await self._fenced(lease)
+        tables = await fenced(self._connection, lease)
         channel = channel_of(tables, proposal.channel_id)
         known = _by_key(tables, proposal)
         if known is not None:
@@ -102,7 +101,7 @@ class MemoryResearchStore:
 
     async def confirm(self, ask: Ask, *, lease: Lease) -> Asked:
         ask = attrs.evolve(ask, kind=TurnKind.INITIAL, now=utc(ask.now))
-        tables = await self._fenced(lease)
+        tables = await fenced(self._connection, lease)
         channel, workspace = _found(tables, ask.channel_id, ask.workspace_id)
         if repeat := _asked_before(tables, workspace, ask):
             return repeat
@@ -110,7 +109,7 @@ class MemoryResearchStore:
 
     async def append_turn(self, ask: Ask, *, lease: Lease) -> Asked:
         ask = attrs.evolve(ask, now=utc(ask.now))
-        tables = await self._fenced(lease)
+        tables = await fenced(self._connection, lease)
         channel, workspace = _found(tables, ask.channel_id, ask.workspace_id)
         refuse_initial(ask)
         if repeat := _asked_before(tables, workspace, ask):
@@ -130,7 +129,7 @@ class MemoryResearchStore:
         now: datetime,
         lease: Lease,
     ) -> Linked:
-        tables = await self._fenced(lease)
+        tables = await fenced(self._connection, lease)
         _, workspace = _found(tables, channel_id, workspace_id)
         turn = tables.turns.get(turn_id)
         if turn is None or turn.workspace_id != workspace_id:
@@ -155,7 +154,7 @@ class MemoryResearchStore:
         now: datetime,
         lease: Lease,
     ) -> Linked:
-        tables = await self._fenced(lease)
+        tables = await fenced(self._connection, lease)
         channel, workspace = _found(tables, channel_id, workspace_id)
         turn = rules.refuse_other_links(
             channel, workspace, _initial(tables, workspace), evidence_job=evidence_job, answer_job=answer_job
@@ -169,7 +168,7 @@ class MemoryResearchStore:
 
     async def append_agent_message(self, said: AgentMessage, *, lease: Lease) -> Said:
         said = attrs.evolve(said, now=utc(said.now))
-        tables = await self._fenced(lease)
+        tables = await fenced(self._connection, lease)
         _, workspace = _found(tables, said.channel_id, said.workspace_id)
         known = tables.messages.get(said.message_id) or next(
             (
@@ -192,30 +191,25 @@ class MemoryResearchStore:
     async def publish(self, report: Report, *, lease: Lease) -> Published:
         now = utc(report.now)
         history = born(report.initial, now)
-        tables = await self._fenced(lease)
+        tables = await fenced(self._connection, lease)
         parent, workspace = _found(tables, report.channel_id, report.workspace_id)
         turn = rules.refuse_other_answer(workspace, _initial(tables, workspace), report.answer_job)
         if workspace.published_channel is not None:
             return Published(workspace=workspace, channel=tables.channels[workspace.published_channel], repeated=True)
         answer = tables.jobs.get(report.answer_job)
         rules.refuse_unpublishable(parent, workspace, turn, None if answer is None else _linked(tables, answer))
-        untitled = Channel(
-            id=report_id(parent.repository.id, workspace.id),
-            repository=parent.repository,
-            title="",
-            slug="",
-            created_by=workspace.created_by,
-            revision=StorageRevision(0),
-            created_at=now,
-            updated_at=now,
-            parent_id=parent.id,
-            unanswered_decisions=0 if history.sidecar is None else history.sidecar.unanswered_decisions(),
-        )
         taken = {title_key(other.title) for other in tables.channels.values() if other.repository.id == parent.repository.id}
         title = free_title(report.title, lambda wanted: title_key(wanted) in taken)
-        child = titled(tables, untitled, title, TitlePolicy.UNIQUE)
-        keep(tables, child)
-        tables.histories[child.id] = history
+        creation = ChannelCreate(
+            id=report_id(parent.repository.id, workspace.id),
+            repository=parent.repository,
+            title=title,
+            created_by=workspace.created_by,
+            now=now,
+            titles=TitlePolicy.UNIQUE,
+            parent_id=parent.id,
+        )
+        child = create(tables, creation, history)
         moved = rules.published(workspace, child.id, now)
         _keep(tables, moved)
         return Published(workspace=moved, channel=child, repeated=False)
@@ -223,7 +217,7 @@ class MemoryResearchStore:
     async def mark_reference_placed(
         self, channel_id: ChannelId, workspace_id: WorkspaceId, *, now: datetime, lease: Lease
     ) -> None:
-        tables = await self._fenced(lease)
+        tables = await fenced(self._connection, lease)
         workspace = tables.workspaces.get(workspace_id)
         if workspace is None or workspace.channel_id != channel_id or workspace.inline_reference is None:
             raise ResearchRefused(workspace_id, "no-reference")
@@ -311,11 +305,6 @@ class MemoryResearchStore:
             if (job := _ended_by(tables, workspace)) is not None
         ]
         return tuple(ended[: min(max(limit, 1), PAGE_LIMIT)])
-
-    async def _fenced(self, lease: Lease) -> Tables:
-        tables = await self._connection.turn()
-        fence(tables, lease, self._connection.clock())
-        return tables
 
 
 def _linked(tables: Tables, job: Job) -> rules.LinkedJob:
