@@ -172,7 +172,7 @@ async def test_a_commit_waits_for_the_disk_whatever_the_database_is_set_to(
 
 
 async def test_a_server_that_keeps_what_it_commits_has_no_hazards(storage: PgStorage) -> None:
-    assert await storage.hazards() == ()
+    assert await storage.inspection.hazards() == ()
 
 
 def test_a_server_that_may_lose_what_it_commits_is_told_of() -> None:

@@ -70,7 +70,7 @@ class PgLeaseStore:
                         .returning(storage_leases)
                     )
                 ).one_or_none()
-        return None if taken is None else _lease(*taken)
+        return None if taken is None else lease_of(*taken)
 
     async def renew(self, lease: Lease, ttl: timedelta) -> Lease | None:
         if not rows.can_exist(lease.name, lease.owner):
@@ -113,7 +113,7 @@ class PgLeaseStore:
                     )
                 )
             ).one_or_none()
-        return None if row is None else _lease(*row)
+        return None if row is None else lease_of(*row)
 
     async def _renew(self, lease: Lease, ttl: timedelta) -> Lease | None:
         with translated():
@@ -149,10 +149,10 @@ async def _extended(connection: DriverConnection, lease: Lease, ttl: timedelta) 
             (ttl, lease.name, lease.owner, lease.fencing),
         )
         row = await cursor.fetchone()
-    return None if row is None else _lease(*row)
+    return None if row is None else lease_of(*row)
 
 
-def _lease(name: str, owner: str, fencing: int, expires_at: datetime) -> Lease:
+def lease_of(name: str, owner: str, fencing: int, expires_at: datetime) -> Lease:
     return Lease(
         name=name,
         owner=owner,

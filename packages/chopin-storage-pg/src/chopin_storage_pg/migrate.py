@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+import attrs
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
@@ -19,22 +20,31 @@ OLDEST_SERVER: Final = 150000
 """PostgreSQL 15."""
 
 
+@attrs.frozen(kw_only=True)
+class Upgrade:
+    """From which revision to which a schema went, by which ones; ``before`` is None where there was none."""
+
+    before: str | None
+    after: str
+    applied: tuple[str, ...]
+
+
 class Migrations:
     """The schema of one database."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
-    async def upgrade(self) -> None:
+    async def upgrade(self) -> Upgrade:
         """
-        Apply what is missing. Others who start at the same time wait, and then find nothing to do.
+        Apply what is missing, and tell what that was. Others who start at the same time wait, and then find nothing to do.
 
         Raises:
             CorruptRecord: the database was made by a newer version, by files that were changed, or not by Chopin.
             StorageUnavailable: it could not be done, and nothing of it was.
         """
         async with self._connections.writing() as connection:
-            await connection.run_sync(_upgrade)
+            return await connection.run_sync(_upgrade)
 
     async def refuse_incomplete(self) -> None:
         """
@@ -64,9 +74,14 @@ class Migrations:
             raise InvalidField("DATABASE_URL", "names a database whose encoding is not UTF8")
 
 
-def _upgrade(connection: Connection) -> None:
+def _upgrade(connection: Connection) -> Upgrade:
     connection.execute(text("SET LOCAL lock_timeout = 0"))  # however long the process before us takes
     connection.execute(select(func.pg_advisory_xact_lock(MIGRATION_LOCK)))
+    return upgrade(connection)
+
+
+def upgrade(connection: Connection) -> Upgrade:
+    """:meth:`Migrations.upgrade` in a transaction of the caller's, who sees to it that nobody else does the same."""
     recorded = ledger.applied(connection)
     heads = MigrationContext.configure(connection).get_current_heads()
     for head in heads:
@@ -79,6 +94,8 @@ def _upgrade(connection: Connection) -> None:
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
     ledger.refuse_incomplete(connection)
+    after = ledger.checksums()
+    return Upgrade(before=max(recorded, default=None), after=max(after), applied=tuple(sorted(after.keys() - recorded.keys())))
 
 
 def _refuse_foreign(connection: Connection) -> None:

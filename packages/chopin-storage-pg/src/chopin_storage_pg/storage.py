@@ -10,12 +10,12 @@ from chopin_storage_pg.channels import PgChannelStore
 from chopin_storage_pg.collaboration import PgCollaborationStore
 from chopin_storage_pg.engine import Connections
 from chopin_storage_pg.grouping import GroupedCommits
-from chopin_storage_pg.hazards import hazards, settings
 from chopin_storage_pg.images import PgImageStore
+from chopin_storage_pg.inspection import Inspection
 from chopin_storage_pg.jobs import PgJobStore
 from chopin_storage_pg.leases import RENEWING, PgLeaseStore
 from chopin_storage_pg.machines import PgMachineStore
-from chopin_storage_pg.migrate import Migrations
+from chopin_storage_pg.migrate import Migrations, Upgrade
 from chopin_storage_pg.navigation import PgNavigationStore
 from chopin_storage_pg.outcomes import Outcomes
 from chopin_storage_pg.research import PgResearchStore
@@ -34,6 +34,7 @@ class PgStorage:
         self._connections = connections
         self._own = committing, renewing = OwnSession(connections, lost), OwnSession(connections, lost, *RENEWING)
         self._migrations = Migrations(connections)
+        self._inspection = Inspection(connections)
         self._users = PgUserStore(connections)
         self._channels = PgChannelStore(connections)
         self._collaboration = PgCollaborationStore(connections, GroupedCommits(committing, outcomes), outcomes)
@@ -90,16 +91,17 @@ class PgStorage:
     def sessions(self) -> PgWebSessionStore:
         return self._sessions
 
-    async def migrate(self) -> None:
+    @property
+    def inspection(self) -> Inspection:
+        """For whoever looks after the database."""
+        return self._inspection
+
+    async def migrate(self) -> Upgrade:
         """Bring the schema to the one of this version; see :meth:`Migrations.upgrade`."""
-        await self._migrations.upgrade()
+        return await self._migrations.upgrade()
 
     async def health(self) -> None:
         await self._migrations.refuse_incomplete()
-
-    async def hazards(self) -> tuple[str, ...]:
-        """How the server is set to lose, in a crash, what it had called committed; a sentence for each, none if it keeps it."""
-        return hazards(await settings(self._connections))
 
     async def close(self) -> None:
         await self._connections.close()

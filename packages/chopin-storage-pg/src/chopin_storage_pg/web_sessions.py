@@ -68,11 +68,11 @@ class PgWebSessionStore:
         if not rows.can_exist(session_id):
             return False
         async with self._connections.writing() as connection:
-            return await _end(connection, web_sessions.c.id == session_id, now) == 1
+            return await end(connection, web_sessions.c.id == session_id, now) == 1
 
     async def delete_expired(self, *, now: datetime) -> int:
         async with self._connections.writing() as connection:
-            return await _end(connection, web_sessions.c.expires_at <= now, now)
+            return await end(connection, web_sessions.c.expires_at <= now, now)
 
     async def reset(self, *, now: datetime, lease: Lease, ttl: timedelta) -> SessionsReset:
         async with self._connections.writing() as connection:
@@ -98,7 +98,7 @@ class PgWebSessionStore:
             return SessionsReset(deleted=deleted.rowcount, lease=longer)
 
 
-async def _end(connection: AsyncConnection, which: ColumnElement[bool], now: datetime) -> int:
+async def end(connection: AsyncConnection, which: ColumnElement[bool], now: datetime) -> int:
     """Delete the sessions and clear what they own; how many there were."""
     ids = await _locked(connection, which)
     if ids:

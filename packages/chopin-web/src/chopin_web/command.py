@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import socket
 import sys
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
 
 import click
-import platformdirs
 
-from chopin_core.errors import ChopinError
 from chopin_core.people import RepositoryAccess
 from chopin_web.local.checkouts import current_checkout, open_checkouts
 from chopin_web.local.secrets import keep_secrets, read_token
 from chopin_web.logs import configure_logs
 from chopin_web.settings import SettingsRefused, load_settings, removed_settings
+from chopin_web.terminal import data_directory, fail, one_clear_line, only_process
+from chopin_web.upkeep import backup, doctor, migrate, restore
 
 # The packages behind ``chopin_web.main`` take a second to import, which printing a token or a refusal need not wait for.
 
@@ -32,14 +28,10 @@ def command() -> None:
     """Chopin keeps durable documents that people and coding agents write together."""
 
 
-def _data_directory() -> Path:
-    return platformdirs.user_data_path("chopin", appauthor=False)
-
-
 _data = click.option(
     "--data",
     type=click.Path(file_okay=False, path_type=Path),
-    default=_data_directory,
+    default=data_directory,
     show_default="the platform's data directory",
     help="Where documents and secrets are kept.",
 )
@@ -61,11 +53,11 @@ _json_logs = click.option("--json-logs", is_flag=True, help="Log one JSON object
 def local(data: Path, repos: tuple[Path, ...], json_logs: bool, port: int) -> None:
     """Serve this machine's owner: own database, no GitHub, loopback only."""
     configure_logs(machine=json_logs)
-    with _one_clear_line():
+    with one_clear_line():
         if faults := removed_settings(os.environ):
             raise SettingsRefused("settings", "cannot be used: " + "; ".join(faults))
         directory = _made(data)
-        with _only_process(directory):
+        with only_process(directory):
             from chopin_web.main import LocalMode, serve_embedded
             from chopin_web.serving import listen
 
@@ -88,10 +80,10 @@ def local(data: Path, repos: tuple[Path, ...], json_logs: bool, port: int) -> No
 def serve(data: Path, repos: tuple[Path, ...]) -> None:
     """Serve from the environment's settings: DATABASE_URL, APP_ORIGIN, SERVER_HOST, PORT, AUTH_MODE."""
     configure_logs(machine=True)
-    with _one_clear_line():
+    with one_clear_line():
         settings = load_settings(os.environ)
         if settings.auth_mode != "local":
-            _fail("signing in with GitHub is not part of this version; set AUTH_MODE=local to serve loopback", status=2)
+            fail("signing in with GitHub is not part of this version; set AUTH_MODE=local to serve loopback", status=2)
         directory = _made(data)
 
         from chopin_web.main import LocalMode, serve_database
@@ -103,25 +95,13 @@ def serve(data: Path, repos: tuple[Path, ...]) -> None:
         sys.exit(serve_database(settings.database_url, owner, listener, mode))
 
 
-@command.command("migrate")
-def migrate_command() -> None:
-    """Bring the schema of DATABASE_URL up to date and stop."""
-    configure_logs(machine=False)
-    with _one_clear_line():
-        settings = load_settings(os.environ)
-        from chopin_web.main import migrate_database
-
-        migrate_database(settings.database_url)
-        click.echo("The schema is up to date.")
-
-
 @command.command()
 @_data
 def token(data: Path) -> None:
     """Print the token that signs people in and that agents send."""
     found = read_token(data.expanduser().absolute())
     if found is None:
-        _fail(f"nothing was ever served from {data}")
+        fail(f"nothing was ever served from {data}")
     click.echo(found)
 
 
@@ -135,26 +115,5 @@ def _repositories(paths: tuple[Path, ...]) -> tuple[RepositoryAccess, ...]:
     return open_checkouts(paths) if paths else (current_checkout(Path.cwd()),)
 
 
-@contextmanager
-def _only_process(directory: Path) -> Iterator[None]:
-    """Hold the directory; a second process on it is told at once. The system lets go when we die, however we die."""
-    with open(directory / "lock", "w", encoding="ascii") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            _fail(f"another Chopin is running on {directory}")
-        yield
-
-
-@contextmanager
-def _one_clear_line() -> Iterator[None]:
-    """What went wrong as a line for a person, and a status that is not zero."""
-    try:
-        yield
-    except (ChopinError, OSError) as error:
-        _fail(str(error))
-
-
-def _fail(sentence: str, status: int = 1) -> NoReturn:
-    click.echo(f"chopin: {sentence}", err=True)
-    sys.exit(status)
+for _upkeep in (migrate, doctor, backup, restore):
+    command.add_command(_upkeep)

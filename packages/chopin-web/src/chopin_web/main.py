@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import attrs
 import click
 import structlog
-from rich.console import Console
 
 from chopin_core.engines.pycrdt import PycrdtEngine
 from chopin_core.people import RepositoryAccess
 from chopin_core.running import Chopin
 from chopin_mcp.app import create_app as create_mcp_app
+from chopin_storage_pg.backup.manifest import Manifest
+from chopin_storage_pg.backup.programs import find_programs
+from chopin_storage_pg.backup.restoring import Restored, restore_backup
+from chopin_storage_pg.backup.taking import take_backup
 from chopin_storage_pg.embedded.server import EmbeddedPostgres
+from chopin_storage_pg.migrate import Upgrade
 from chopin_storage_pg.storage import open_storage
 from chopin_web.app import create_app
+from chopin_web.doctor import Check, Examination, Told, examine
 from chopin_web.local.authority import LocalAuthority, operator
 from chopin_web.local.secrets import LocalSecrets
 from chopin_web.local.sign_in import PATH as SIGN_IN_PATH
 from chopin_web.local.sign_in import LocalSignIn
 from chopin_web.serving import Ready, Shell, serve_until_stopped
+from chopin_web.terminal import console
 
 _log = structlog.get_logger("chopin")
-
-console = Console(stderr=True, highlight=False)
 
 
 @attrs.frozen(kw_only=True)
@@ -72,10 +78,8 @@ class LocalMode:
 
 def serve_embedded(directory: Path, owner: str, listener: socket.socket, mode: LocalMode) -> int:
     """Serve from a PostgreSQL of our own in a directory; the exit status."""
-    with console.status("Starting PostgreSQL …"):
-        server = EmbeddedPostgres.start(directory)
-    with server:
-        return serve_database(server.url, owner, listener, mode)
+    with embedded_database(directory) as url:
+        return serve_database(url, owner, listener, mode)
 
 
 def serve_database(database_url: str, owner: str, listener: socket.socket, mode: LocalMode) -> int:
@@ -83,10 +87,53 @@ def serve_database(database_url: str, owner: str, listener: socket.socket, mode:
     return asyncio.run(_serve(database_url, owner, listener, mode))
 
 
-def migrate_database(database_url: str) -> None:
-    """Bring a database's schema up to date."""
-    with console.status("Migrating …"):
-        asyncio.run(_migrate(database_url))
+def migrate_database(database_url: str) -> Upgrade:
+    """Bring a database's schema up to date; from where to where it went."""
+
+    async def migrated() -> Upgrade:
+        async with await open_storage(database_url) as storage:
+            return await storage.migrate()
+
+    return asyncio.run(migrated())
+
+
+def examine_database(database_url: str, *, told: Told, found: Callable[[Check], None]) -> Examination:
+    """Look a database over."""
+
+    async def examined() -> Examination:
+        async with await open_storage(database_url) as storage:
+            return await examine(storage.inspection, PycrdtEngine(), told, found)
+
+    return asyncio.run(examined())
+
+
+def back_up_database(database_url: str, target: Path, pg_bin: Path | None, told: Told) -> Manifest:
+    """Write a database to a new file."""
+
+    async def backed_up() -> Manifest:
+        programs = await find_programs(pg_bin)
+        return await take_backup(database_url, target, engine=PycrdtEngine(), programs=programs, told=told)
+
+    return asyncio.run(backed_up())
+
+
+def restore_database(database_url: str, file: Path, pg_bin: Path | None, told: Told) -> Restored:
+    """Fill an empty database from such a file."""
+
+    async def restored() -> Restored:
+        programs = await find_programs(pg_bin)
+        return await restore_backup(database_url, file, engine=PycrdtEngine(), programs=programs, told=told)
+
+    return asyncio.run(restored())
+
+
+@contextmanager
+def embedded_database(directory: Path) -> Iterator[str]:
+    """The URL of the PostgreSQL of our own in a directory, which runs while the context is open."""
+    with console.status("Starting PostgreSQL …"):
+        server = EmbeddedPostgres.start(directory)
+    with server:
+        yield server.url
 
 
 async def _serve(database_url: str, owner: str, listener: socket.socket, mode: LocalMode) -> int:
@@ -94,7 +141,7 @@ async def _serve(database_url: str, owner: str, listener: socket.socket, mode: L
         with console.status("Bringing the schema up to date …"):
             await storage.migrate()
             await storage.health()
-        for hazard in await storage.hazards():
+        for hazard in await storage.inspection.hazards():
             _log.warning("what is acknowledged can be lost in a crash of the database's machine", hazard=hazard)
         return await serve_until_stopped(
             storage=storage,
@@ -104,8 +151,3 @@ async def _serve(database_url: str, owner: str, listener: socket.socket, mode: L
             make_shell=mode.shell,
             serving=mode.announce,
         )
-
-
-async def _migrate(database_url: str) -> None:
-    async with await open_storage(database_url) as storage:
-        await storage.migrate()

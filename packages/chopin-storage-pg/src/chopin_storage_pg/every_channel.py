@@ -1,0 +1,68 @@
+"""Every channel of a database, one page of ids and one channel at a time, as a dry run of the recovery walks them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from chopin_core.errors import CorruptRecord, StorageUnavailable
+from chopin_core.ids import ChannelId
+from chopin_core.ports.collaboration import StoredChannel
+from chopin_storage_pg import loading
+from chopin_storage_pg.engine import Connections
+from chopin_storage_pg.faults import ConnectionLost, translated
+from chopin_storage_pg.tables import channels
+
+_PAGE: Final = 500
+
+
+class InOneTransaction:
+    """The channels that one transaction sees, whatever happens to them meanwhile."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def count(self) -> int:
+        return await self._connection.scalar(select(func.count()).select_from(channels)) or 0
+
+    async def ids(self, *, after: ChannelId | None) -> Sequence[ChannelId]:
+        page = select(channels.c.id).order_by(channels.c.id).limit(_PAGE)
+        if after is not None:
+            page = page.where(channels.c.id > after)
+        return list(await self._connection.scalars(page))
+
+    async def load(self, channel_id: ChannelId) -> StoredChannel | None:
+        try:
+            with translated():
+                async with self._connection.begin_nested():  # rows that cannot be read must not cost the other channels
+                    return await loading.load(self._connection, channel_id)
+        except ConnectionLost:
+            raise
+        except StorageUnavailable as fault:
+            raise CorruptRecord(f"channel {channel_id}", f"its rows cannot be read ({fault.cause})") from fault
+
+
+class AsTheyAreNow:
+    """
+    The channels as they are when they are asked for, each in a short transaction of its own.
+
+    A long one would keep the server from clearing away what is deleted meanwhile.
+    """
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    async def count(self) -> int:
+        async with self._connections.reading() as connection:
+            return await InOneTransaction(connection).count()
+
+    async def ids(self, *, after: ChannelId | None) -> Sequence[ChannelId]:
+        async with self._connections.reading() as connection:
+            return await InOneTransaction(connection).ids(after=after)
+
+    async def load(self, channel_id: ChannelId) -> StoredChannel | None:
+        async with self._connections.reading() as connection:
+            return await InOneTransaction(connection).load(channel_id)
