@@ -30,7 +30,9 @@ Told: TypeAlias = Callable[[str, int, int], None]
 _WORDS: Final = (
     "--format=custom",
     "--no-password",
-    "--extension=pg_trgm",  # the server's other extensions are its operator's, and may not be had where this is restored
+    # The server's other extensions are its operator's, and may not be had where this is restored. Every database has PL/pgSQL,
+    # which is never dumped; without it the pattern might find nothing, and that is an error.
+    "--extension=(pg_trgm|plpgsql)",
     "--no-publications",
     "--no-subscriptions",
     "--lock-wait-timeout=60s",

@@ -1,0 +1,1 @@
+"""Tests of backups and of what comes back from them."""

@@ -1,0 +1,261 @@
+"""What comes back from a backup: everything, as a history of its own; or nothing at all."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chopin_core.errors import CorruptRecord, LeaseLost
+from chopin_core.ids import ChannelId, MachineId
+from chopin_core.ports.leases import WRITER, Lease
+from chopin_core.room.recovery import recover
+from chopin_storage_pg import ledger
+from chopin_storage_pg.backup.failure import BackupFailed
+from chopin_storage_pg.backup.file import DUMP, MANIFEST, Writer, open_backup
+from chopin_storage_pg.backup.loading import load
+from chopin_storage_pg.backup.programs import find_programs
+from chopin_storage_pg.engine import Connections
+from chopin_storage_pg.storage import PgStorage
+from chopin_storage_pg.testing import ScratchDatabase, ScratchServer
+
+from .database import ENGINE, asked, backed_up, contents, execute, relations, restored, silent, write_on
+from made import ADA, NOW, commit
+from stores import web_session
+
+RENEWED = {"channel_snapshots", "channel_updates", "storage_leases", "web_sessions", "machines"}
+SHAPE = Path(__file__).parent.parent / "shapes" / "0001_baseline.sql"
+
+
+def rewritten(backup: Path, target: Path, *, manifest: dict[str, Any] | None = None, dump: bytes | None = None) -> Path:
+    """The same backup with another manifest or dump, and with right checksums."""
+    opened = open_backup(backup)
+    with target.open("w+b") as file:
+        writer = Writer(file, 0)
+        for name, content in (
+            (MANIFEST, opened.manifest.encoded() if manifest is None else json.dumps(manifest).encode()),
+            (DUMP, b"".join(opened.dump()) if dump is None else dump),
+        ):
+            writer.begin(name)
+            writer.write(content)
+            writer.end()
+        writer.finish()
+    return target
+
+
+def manifest_of(backup: Path) -> dict[str, Any]:
+    given: dict[str, Any] = json.loads(open_backup(backup).manifest.encoded())
+    return given
+
+
+async def texts(storage: PgStorage) -> dict[str, str | None]:
+    found = {}
+    for id in ("plain", "journal", "put-away", "child", "unopened"):
+        stored = await storage.collaboration.load(ChannelId(id))
+        assert stored is not None
+        recovered = recover(stored, ENGINE)
+        found[id] = None if recovered is None else recovered.live.text
+    return found
+
+
+async def test_everything_comes_back_but_epochs_leases_sessions_and_machines(
+    storage: PgStorage, database: ScratchDatabase, backup: Path, empty: ScratchDatabase
+) -> None:
+    done = await restored(empty.url, backup)
+    assert done.upgrade.applied == ()
+    before, after = await contents(database.url), await contents(empty.url)
+    assert {name for name in before if before[name] != after[name]} == RENEWED
+    assert {name: len(rows) for name, rows in before.items() if name != "web_sessions"} == {
+        name: len(rows) for name, rows in after.items() if name != "web_sessions"
+    }
+    async with await empty.connect() as again:
+        assert await texts(again) == await texts(storage)
+        assert (await texts(again))["journal"] == "and more # journal\n"
+        await again.health()
+
+
+async def test_every_channel_begins_an_epoch_that_its_journal_shares_and_no_counter_moves(
+    storage: PgStorage, backup: Path, empty: ScratchDatabase
+) -> None:
+    await restored(empty.url, backup)
+    epochs = set()
+    async with await empty.connect() as again:
+        for id in ("plain", "journal", "put-away", "child"):
+            was, now = [await one.collaboration.load(ChannelId(id)) for one in (storage, again)]
+            assert was is not None and now is not None and was.snapshot is not None and now.snapshot is not None
+            assert now.snapshot.epoch != was.snapshot.epoch
+            assert {row.epoch for row in now.updates} <= {now.snapshot.epoch}
+            assert (now.channel, now.latest, now.sidecar) == (was.channel, was.latest, was.sidecar)
+            assert now.snapshot.document == was.snapshot.document
+            epochs.add(now.snapshot.epoch)
+    assert len(epochs) == 4
+
+
+async def test_whoever_held_the_lease_writes_nothing_to_what_was_restored(
+    storage: PgStorage, held: Lease, backup: Path, empty: ScratchDatabase
+) -> None:
+    # It was replaced twice since, by itself, as a process whose name stays the same is; and its last self lives on.
+    await restored(empty.url, backup)
+    minutes = timedelta(minutes=10)
+    async with await empty.connect() as again:
+        channel = await again.channels.get(ChannelId("plain"))
+        assert channel is not None
+        for fencing in range(held.fencing, held.fencing + 3):
+            living = Lease(name=WRITER, owner=held.owner, fencing=fencing, expires_at=held.expires_at)  # type: ignore[arg-type]  # any number
+            assert await again.leases.renew(living, minutes) is None
+            with pytest.raises(LeaseLost):
+                await again.collaboration.commit(commit(channel, expected=channel.revision), lease=living)
+        successor = await again.leases.acquire(WRITER, held.owner, minutes)
+        assert successor is not None and successor.fencing > held.fencing + 3
+        await write_on(again, successor, "journal", "on ")
+
+
+async def test_nobody_is_signed_in_and_no_machine_is_paired(backup: Path, empty: ScratchDatabase) -> None:
+    await restored(empty.url, backup)
+    async with await empty.connect() as again:
+        assert await again.sessions.get(web_session().id, now=NOW) is None
+        assert await asked(empty.url, "SELECT id, revoked_at IS NOT NULL, ciphertext FROM machines") == [
+            (MachineId("machine"), True, None)
+        ]
+        assert await again.users.get(ADA.id) is not None
+
+
+async def test_a_channel_that_does_not_recover_is_named_and_comes_back_as_it_is(
+    database: ScratchDatabase, held: Lease, tmp_path: Path, empty: ScratchDatabase
+) -> None:
+    await execute(database.url, "UPDATE channel_updates SET epoch = 'another' WHERE sequence = 2")
+    target = tmp_path / "one.chopin"
+    manifest = await backed_up(database.url, target)
+    [fault] = manifest.unrecoverable
+    assert (fault.channel_id, len(manifest.channels)) == ("journal", 4)
+    assert fault.reason == "channel journal, journal at 2: belongs to another epoch"
+    done = await restored(empty.url, target)
+    assert done.manifest.unrecoverable == manifest.unrecoverable
+    # A journal that did not fit is not made to fit.
+    assert [epoch for (epoch,) in await asked(empty.url, "SELECT epoch FROM channel_updates WHERE sequence = 2")] == ["another"]
+
+
+async def test_a_backup_of_an_older_schema_is_brought_up_to_date(
+    server: ScratchServer, tmp_path: Path, empty: ScratchDatabase
+) -> None:
+    target = tmp_path / "old.chopin"
+    async with server.blank() as old:
+        await execute(old.url, SHAPE.read_text())
+        manifest = await backed_up(old.url, target)
+    assert manifest.revision == "0001_baseline"
+    done = await restored(empty.url, target)
+    assert done.upgrade.before == "0001_baseline"
+    assert done.upgrade.after == max(ledger.checksums())
+    async with await empty.connect() as again:
+        await again.health()
+
+
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        ("CREATE TABLE accounts ()", "table public.accounts"),
+        ("CREATE SCHEMA other CREATE VIEW v AS SELECT 1", "table other.v"),
+        ("CREATE FUNCTION chopin_commit() RETURNS int LANGUAGE sql AS 'SELECT 1'", "function chopin_commit()"),
+    ],
+    ids=["a table", "a view elsewhere", "a function"],
+)
+async def test_a_database_that_is_not_empty_is_refused_and_left_alone(
+    backup: Path, empty: ScratchDatabase, statement: str, named: str
+) -> None:
+    await execute(empty.url, statement)
+    before = await relations(empty.url)
+    with pytest.raises(BackupFailed) as refused:
+        await restored(empty.url, backup)
+    assert named in str(refused.value)
+    assert await relations(empty.url) == before
+
+
+async def test_a_database_of_ours_is_never_restored_over(database: ScratchDatabase, backup: Path) -> None:
+    before = await contents(database.url)
+    with pytest.raises(BackupFailed, match="is not empty"):
+        await restored(database.url, backup)
+    assert await contents(database.url) == before
+
+
+async def test_a_backup_of_a_newer_schema_is_refused_before_anything_is_written(
+    backup: Path, tmp_path: Path, empty: ScratchDatabase
+) -> None:
+    manifest = manifest_of(backup)
+    manifest["ledger"].append({**manifest["ledger"][-1], "id": "9999_later", "file": "9999_later.py"})
+    with pytest.raises(BackupFailed, match=r"newer version of Chopin .*9999_later"):
+        await restored(empty.url, rewritten(backup, tmp_path / "newer.chopin", manifest=manifest))
+    manifest = manifest_of(backup)
+    manifest["ledger"][0]["checksum"] = "0"
+    with pytest.raises(BackupFailed, match="not this version's"):
+        await restored(empty.url, rewritten(backup, tmp_path / "changed.chopin", manifest=manifest))
+    manifest = {**manifest_of(backup), "version": 2}
+    with pytest.raises(BackupFailed, match="newer version of Chopin"):
+        await restored(empty.url, rewritten(backup, tmp_path / "format.chopin", manifest=manifest))
+    assert await relations(empty.url) == []
+
+
+@pytest.mark.parametrize("changed", ["hash", "revision", "sequence", "one more", "one less"])
+async def test_a_channel_that_does_not_come_back_as_it_was_leaves_the_database_empty(
+    backup: Path, tmp_path: Path, empty: ScratchDatabase, changed: str
+) -> None:
+    manifest = manifest_of(backup)
+    channel = next(one for one in manifest["channels"] if one["id"] == "journal")
+    match changed:
+        case "one more":
+            manifest["channels"].append({**channel, "id": "zz"})
+        case "one less":
+            manifest["channels"].remove(channel)
+        case "hash":
+            channel["hash"] = "sha256:" + hashlib.sha256(b"# journal\n").hexdigest()
+        case counter:
+            channel[counter] += 1
+    with pytest.raises(BackupFailed, match="1 channels differ: " + ("zz" if changed == "one more" else "journal")):
+        await restored(empty.url, rewritten(backup, tmp_path / "other.chopin", manifest=manifest))
+    assert await relations(empty.url) == []
+    await restored(empty.url, backup)  # and the right one can be had after all
+
+
+async def test_a_dump_that_ends_halfway_leaves_the_database_empty(backup: Path, tmp_path: Path, empty: ScratchDatabase) -> None:
+    dump = b"".join(open_backup(backup).dump())
+    for share in (0.5, 0.8, 0.97):
+        short = rewritten(backup, tmp_path / f"{share}.chopin", dump=dump[: int(len(dump) * share)])
+        with pytest.raises(BackupFailed, match=r"^pg_restore failed"):
+            await restored(empty.url, short)
+        assert await relations(empty.url) == []
+
+
+async def test_nobody_serves_a_database_whose_restoration_was_cut_short(backup: Path, empty: ScratchDatabase) -> None:
+    # As if the process had been killed between its two transactions.
+    connections = Connections(empty.url)
+    await load(empty.url, open_backup(backup), connections=connections, programs=await find_programs(None), told=silent)
+    await connections.close()
+    async with await empty.connect() as half:
+        for start in (half.migrate, half.health):
+            with pytest.raises(CorruptRecord):
+                await start()
+    with pytest.raises(BackupFailed, match="is not empty"):
+        await restored(empty.url, backup)
+
+
+async def test_a_server_that_is_started_meanwhile_waits_until_everything_was_checked(
+    backup: Path, empty: ScratchDatabase
+) -> None:
+    async def start() -> tuple[str, ...]:
+        async with await empty.connect() as storage:
+            return (await storage.migrate()).applied
+
+    started: list[asyncio.Task[tuple[str, ...]]] = []
+
+    def told(what: str, done: int, total: int) -> None:
+        if what.startswith("filling") and not started:
+            started.append(asyncio.create_task(start()))
+        elif what == "checking channels":
+            assert not started[0].done()
+
+    await restored(empty.url, backup, told)
+    assert await started[0] == ()
