@@ -45,7 +45,7 @@ async def test_manifest_and_dump_are_of_one_state_whatever_is_written_meanwhile(
 
     manifest = await backed_up(database.url, tmp_path / "one.chopin", told)
     assert written.is_set(), "nobody wrote while the backup was taken"
-    assert {one.channel_id: one.revision for one in manifest.channels}["journal"] == 2
+    assert {str(one.channel_id): one.revision for one in manifest.channels}["journal"] == 2
     done = await restored(empty.url, tmp_path / "one.chopin")
     assert done.manifest == manifest
 
