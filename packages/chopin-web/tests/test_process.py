@@ -6,7 +6,6 @@ import asyncio
 import os
 import re
 import signal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from chopin_core.ports.leases import WRITER
 from chopin_storage_pg.embedded.server import EmbeddedPostgres
 from chopin_storage_pg.storage import open_storage
 from chopin_web.close_codes import CloseCode
+from chopin_web.testing.commands import command
 from chopin_web.testing.person import signed_in
 from chopin_web.testing.server import Server, serving
 
@@ -25,21 +25,6 @@ from chopin_web.testing.server import Server, serving
 def postgres(tmp_path: Path) -> Iterator[EmbeddedPostgres]:
     with EmbeddedPostgres.start(tmp_path / "postgres") as server:
         yield server
-
-
-async def refused(words: list[str], environment: dict[str, str]) -> tuple[int, str]:
-    """The exit status of a process that is refused, and what it wrote to standard error."""
-    kept = {name: value for name, value in os.environ.items() if name in ("HOME", "PATH", "LANG")}
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "chopin_web", *words),
-        env={**kept, **environment},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    async with asyncio.timeout(60):
-        _, errors = await process.communicate()
-    assert process.returncode is not None
-    return process.returncode, errors.decode()
 
 
 async def lease_expired(url: str) -> None:
@@ -100,12 +85,12 @@ async def test_a_second_server_on_the_database_is_refused_and_told_who_the_first
 async def test_what_cannot_be_served_is_one_clear_line_without_secrets(
     tmp_path: Path, environment: dict[str, str], status: int, named: list[str]
 ) -> None:
-    got, said = await refused(["serve", "--data", str(tmp_path)], environment)
-    lines = [line for line in said.splitlines() if line]
-    assert (got, len(lines)) == (status, 1)
+    said = await command("serve", "--data", str(tmp_path), environment=environment)
+    lines = [line for line in said.errors.splitlines() if line]
+    assert (said.status, len(lines)) == (status, 1)
     assert all(name in lines[0] for name in named)
-    assert "hunter2" not in said
-    assert "Traceback" not in said
+    assert "hunter2" not in said.errors
+    assert "Traceback" not in said.errors
 
 
 async def test_when_storage_goes_away_nothing_more_is_acknowledged_and_the_next_start_recovers(
