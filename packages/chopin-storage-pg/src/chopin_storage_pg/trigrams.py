@@ -11,7 +11,7 @@ from chopin_storage_pg.tables import metadata
 INDEX: Final = "channel_search_trigram_idx"
 """Not part of the metadata, because not every server can have it."""
 
-_MAY_INSTALL: Final = text("""
+MAY_INSTALL: Final = text("""
 SELECT EXISTS (
     SELECT FROM pg_available_extension_versions v
         JOIN pg_available_extensions e ON e.name = v.name AND e.default_version = v.version
@@ -20,14 +20,14 @@ SELECT EXISTS (
         AND (r.rolsuper OR v.trusted AND has_database_privilege(current_database(), 'CREATE'))
 )
 """)
-_CAN_INDEX: Final = text("SELECT EXISTS (SELECT FROM pg_opclass WHERE opcname = 'gin_trgm_ops' AND pg_opclass_is_visible(oid))")
+CAN_INDEX: Final = text("SELECT EXISTS (SELECT FROM pg_opclass WHERE opcname = 'gin_trgm_ops' AND pg_opclass_is_visible(oid))")
 
 
 @event.listens_for(metadata, "after_create")
 def create(target: MetaData, connection: Connection, **_: object) -> None:
-    if connection.scalar(_MAY_INSTALL):
+    if connection.scalar(MAY_INSTALL):
         connection.execute(text("CREATE EXTENSION pg_trgm"))
-    if connection.scalar(_CAN_INDEX):
+    if connection.scalar(CAN_INDEX):
         connection.execute(
             text(f"CREATE INDEX {INDEX} ON channel_search USING gin (title_key gin_trgm_ops, description_key gin_trgm_ops)")
         )

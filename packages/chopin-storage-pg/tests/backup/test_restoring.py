@@ -8,6 +8,7 @@ import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 
@@ -15,13 +16,15 @@ from chopin_core.errors import CorruptRecord, LeaseLost
 from chopin_core.ids import ChannelId, MachineId
 from chopin_core.ports.leases import WRITER, Lease
 from chopin_core.room.recovery import recover
-from chopin_storage_pg import ledger
+from chopin_storage_pg import ledger, trigrams
 from chopin_storage_pg.backup.failure import BackupFailed
 from chopin_storage_pg.backup.file import DUMP, MANIFEST, Writer, open_backup
 from chopin_storage_pg.backup.loading import load
 from chopin_storage_pg.backup.programs import find_programs
+from chopin_storage_pg.backup.restoring import Restored
 from chopin_storage_pg.engine import Connections
 from chopin_storage_pg.storage import PgStorage
+from chopin_storage_pg.tables import metadata
 from chopin_storage_pg.testing import ScratchDatabase, ScratchServer
 
 from .database import ENGINE, asked, backed_up, contents, execute, relations, restored, silent, write_on
@@ -259,3 +262,39 @@ async def test_a_server_that_is_started_meanwhile_waits_until_everything_was_che
 
     await restored(empty.url, backup, told)
     assert await started[0] == ()
+
+
+async def test_an_owner_who_may_install_nothing_gets_everything_but_the_index_that_needs_it(
+    server: ScratchServer, database: ScratchDatabase, backup: Path, empty: ScratchDatabase
+) -> None:
+    role = "chopin_test_tenant"
+    await execute(server.url, f"CREATE ROLE {role} LOGIN PASSWORD 'tenant'")
+    await execute(empty.url, f"ALTER SCHEMA public OWNER TO {role}")
+    try:
+        address = urlsplit(empty.url)
+        await restored(urlunsplit(address._replace(netloc=f"{role}:tenant@{address.netloc.rpartition('@')[2]}")), backup)
+        before, after = await relations(database.url), await relations(empty.url)
+        assert trigrams.INDEX in before
+        assert {table for table in before if table in metadata.tables} <= set(after)
+        assert not {trigrams.INDEX, "pg_trgm"} & set(after)
+        async with await empty.connect() as again:
+            await again.health()
+    finally:
+        await execute(empty.url, f"REASSIGN OWNED BY {role} TO CURRENT_USER")
+        await execute(server.url, f"DROP ROLE {role}")
+
+
+@pytest.mark.parametrize("stage", ["filling the database, in bytes", "checking channels"])
+async def test_a_restoration_that_is_interrupted_leaves_the_database_empty(
+    backup: Path, empty: ScratchDatabase, stage: str
+) -> None:
+    restoring: list[asyncio.Task[Restored]] = []
+
+    def told(what: str, done: int, total: int) -> None:
+        if what == stage:
+            restoring[0].cancel()  # what Ctrl-C does
+
+    restoring.append(asyncio.create_task(restored(empty.url, backup, told)))
+    with pytest.raises(asyncio.CancelledError):
+        await restoring[0]
+    assert await relations(empty.url) == []

@@ -13,6 +13,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from chopin_core.ports.leases import Lease
+from chopin_storage_pg import engine
 from chopin_storage_pg.backup.failure import BackupFailed
 from chopin_storage_pg.backup.file import open_backup
 from chopin_storage_pg.backup.programs import Programs, client_environment, find_programs
@@ -192,3 +193,17 @@ async def test_a_channel_whose_rows_cannot_be_read_costs_no_other(server: Scratc
     [fault] = manifest.unrecoverable
     assert (fault.channel_id, fault.reason) == ("plain", "channel plain: its rows cannot be read (XX001)")
     assert len(manifest.channels) == 4
+
+
+async def test_a_dump_may_take_longer_than_any_other_transaction_may_be_idle(
+    database: ScratchDatabase, held: Lease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chopin_storage_pg.engine._SETTINGS", engine._SETTINGS.replace("'10s'", "'200ms'"))
+    real = await find_programs(None)
+    (tmp_path / "bin").mkdir()
+    for name, pause in (("pg_dump", "1"), ("pg_restore", "0"), ("psql", "0")):
+        script(tmp_path / "bin" / name, f'[ "$1" = --version ] || sleep {pause}\nexec {real.directory / name} "$@"')
+    programs = await find_programs(tmp_path / "bin")
+    target = tmp_path / "one.chopin"
+    manifest = await take_backup(database.url, target, engine=ENGINE, programs=programs, told=silent)
+    assert len(manifest.channels) == 5

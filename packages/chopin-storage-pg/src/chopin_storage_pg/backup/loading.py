@@ -8,15 +8,13 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from sqlalchemy import text
-
+from chopin_storage_pg import trigrams
 from chopin_storage_pg.backup.failure import BackupFailed
 from chopin_storage_pg.backup.file import CHUNK, BackupFile
 from chopin_storage_pg.backup.programs import PSQL, RESTORE, Programs, Run, client_environment
 from chopin_storage_pg.backup.taking import Told
 from chopin_storage_pg.engine import Connections
 from chopin_storage_pg.tables import chopin_migrations
-from chopin_storage_pg.trigrams import INDEX
 
 _SCRIPT: Final = (
     "--file=-",
@@ -28,12 +26,26 @@ _SCRIPT: Final = (
     "--no-subscriptions",
     "--exit-on-error",
 )
-_FILL: Final = ("--no-psqlrc", "--quiet", "--no-password", "--set=ON_ERROR_STOP=1", "--output=/dev/null", "--file=-")
+_FILL: Final = (
+    "--no-psqlrc",
+    "--quiet",
+    "--no-password",
+    "--set=ON_ERROR_STOP=1",
+    "--set=VERBOSITY=terse",
+    "--output=/dev/null",
+    "--file=-",
+)
+    "--no-psqlrc",
+    "--quiet",
+    "--no-password",
+    "--set=ON_ERROR_STOP=1",
+    "--set=VERBOSITY=terse",
+    "--output=/dev/null",
+    "--file=-",
+)
 
 _LATER_SETTING: Final = re.compile(rb"^SET transaction_timeout = 0;\n", re.MULTILINE)
 """What a dump begins with since PostgreSQL 17, and what no older server knows."""
-
-_HAS_TRIGRAMS: Final = text("SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'pg_trgm')")
 
 
 async def load(url: str, backup: BackupFile, *, connections: Connections, programs: Programs, told: Told) -> None:
@@ -47,10 +59,10 @@ async def load(url: str, backup: BackupFile, *, connections: Connections, progra
         BackupFailed: a program failed; nothing is kept.
     """
     async with connections.single() as connection:
-        trigrams = bool(await connection.scalar(_HAS_TRIGRAMS))
+        searching = bool(await connection.scalar(trigrams.MAY_INSTALL) or await connection.scalar(trigrams.CAN_INDEX))
     environment = client_environment(url)
     with tempfile.NamedTemporaryFile("w", prefix="chopin-restore-") as listing:
-        listing.writelines(_wanted(await _listing(backup, programs, environment), trigrams=trigrams))
+        listing.writelines(_wanted(await _listing(backup, programs, environment), indexed=searching))
         listing.flush()
         async with (
             programs.started(PSQL, *_FILL, environment=environment, given=True) as psql,
@@ -83,11 +95,11 @@ async def _listing(backup: BackupFile, programs: Programs, environment: Mapping[
     return lines
 
 
-def _wanted(lines: Iterable[str], *, trigrams: bool) -> Iterable[str]:
+def _wanted(lines: Iterable[str], *, indexed: bool) -> Iterable[str]:
     """Without the ledger's rows, without what only an extension's owner may do, and without an index that cannot be had."""
     unwanted = [rf"TABLE DATA \S+ {chopin_migrations.name} ", "COMMENT - EXTENSION ", "SCHEMA - public "]
-    if not trigrams:
-        unwanted += ["EXTENSION - pg_trgm ", rf"INDEX \S+ {INDEX} "]
+    if not indexed:
+        unwanted += ["EXTENSION - pg_trgm ", rf"INDEX \S+ {trigrams.INDEX} "]
     left_out = re.compile(r"\d+; \d+ \d+ (?:" + "|".join(unwanted) + ")")
     return (line for line in lines if not left_out.match(line))
 
