@@ -35,14 +35,6 @@ _FILL: Final = (
     "--output=/dev/null",
     "--file=-",
 )
-    "--no-psqlrc",
-    "--quiet",
-    "--no-password",
-    "--set=ON_ERROR_STOP=1",
-    "--set=VERBOSITY=terse",
-    "--output=/dev/null",
-    "--file=-",
-)
 
 _LATER_SETTING: Final = re.compile(rb"^SET transaction_timeout = 0;\n", re.MULTILINE)
 """What a dump begins with since PostgreSQL 17, and what no older server knows."""
