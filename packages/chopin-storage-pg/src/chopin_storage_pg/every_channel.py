@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from sqlalchemy import func, select
@@ -17,6 +18,8 @@ from chopin_storage_pg.faults import ConnectionLost, translated
 from chopin_storage_pg.tables import channels
 
 _PAGE: Final = 500
+_OF_THE_ROWS: Final = ("22", "42", "58", "XX")
+"""Classes of SQLSTATE: values that cannot be, columns that are not there, files that cannot be read, pages that are torn."""
 
 
 class InOneTransaction:
@@ -35,14 +38,9 @@ class InOneTransaction:
         return list(await self._connection.scalars(page))
 
     async def load(self, channel_id: ChannelId) -> StoredChannel | None:
-        try:
-            with translated():
-                async with self._connection.begin_nested():  # rows that cannot be read must not cost the other channels
-                    return await loading.load(self._connection, channel_id)
-        except ConnectionLost:
-            raise
-        except StorageUnavailable as fault:
-            raise CorruptRecord(f"channel {channel_id}", f"its rows cannot be read ({fault.cause})") from fault
+        with _unreadable_is_corrupt(channel_id), translated():
+            async with self._connection.begin_nested():  # rows that cannot be read must not cost the other channels
+                return await loading.load(self._connection, channel_id)
 
 
 class AsTheyAreNow:
@@ -64,5 +62,19 @@ class AsTheyAreNow:
             return await InOneTransaction(connection).ids(after=after)
 
     async def load(self, channel_id: ChannelId) -> StoredChannel | None:
-        async with self._connections.reading() as connection:
-            return await InOneTransaction(connection).load(channel_id)
+        with _unreadable_is_corrupt(channel_id):
+            async with self._connections.reading() as connection:
+                return await loading.load(connection, channel_id)
+
+
+@contextmanager
+def _unreadable_is_corrupt(channel_id: ChannelId) -> Iterator[None]:
+    """A fault of a channel's rows is the channel's; one of the connection is everybody's."""
+    try:
+        yield
+    except ConnectionLost:
+        raise
+    except StorageUnavailable as fault:
+        if not fault.cause.startswith(_OF_THE_ROWS):
+            raise
+        raise CorruptRecord(f"channel {channel_id}", f"its rows cannot be read ({fault.cause})") from fault

@@ -21,7 +21,7 @@ from chopin_storage_pg.backup.failure import BackupFailed
 from chopin_storage_pg.backup.file import DUMP, MANIFEST, Writer, open_backup
 from chopin_storage_pg.backup.loading import load
 from chopin_storage_pg.backup.programs import find_programs
-from chopin_storage_pg.backup.restoring import Restored
+from chopin_storage_pg.backup.restoring import Restored, restore_backup
 from chopin_storage_pg.engine import Connections
 from chopin_storage_pg.storage import PgStorage
 from chopin_storage_pg.tables import metadata
@@ -106,6 +106,7 @@ async def test_whoever_held_the_lease_writes_nothing_to_what_was_restored(
     await restored(empty.url, backup)
     minutes = timedelta(minutes=10)
     async with await empty.connect() as again:
+        assert await again.leases.holder(WRITER) is None
         channel = await again.channels.get(ChannelId("plain"))
         assert channel is not None
         for fencing in range(held.fencing, held.fencing + 3):
@@ -298,3 +299,20 @@ async def test_a_restoration_that_is_interrupted_leaves_the_database_empty(
     with pytest.raises(asyncio.CancelledError):
         await restoring[0]
     assert await relations(empty.url) == []
+
+
+async def test_nothing_is_said_that_a_server_before_17_does_not_know(
+    backup: Path, tmp_path: Path, empty: ScratchDatabase
+) -> None:
+    real = await find_programs(None)
+    (tmp_path / "bin").mkdir()
+    for name in ("pg_dump", "pg_restore"):
+        (tmp_path / "bin" / name).symlink_to(real.directory / name)
+    psql = tmp_path / "bin" / "psql"
+    psql.write_text(f'#!/bin/sh\ntee -a {tmp_path / "said"} | {real.directory / "psql"} "$@"\n')
+    psql.chmod(0o700)
+    await restore_backup(empty.url, backup, engine=ENGINE, programs=await find_programs(psql.parent), told=silent)
+    said = (tmp_path / "said").read_text()
+    assert said.startswith("BEGIN;\n") and said.endswith("\nCOMMIT;\n")
+    assert "SET idle_in_transaction_session_timeout = 0;" in said
+    assert "transaction_timeout = 0;" not in said.replace("idle_in_transaction_session_timeout", "")
