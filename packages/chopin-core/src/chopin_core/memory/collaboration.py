@@ -15,6 +15,7 @@ from chopin_core.ids import ChannelId, OperationId
 from chopin_core.jsonvalue import encode
 from chopin_core.memory.channels import channel_of
 from chopin_core.memory.leases import fence
+from chopin_core.memory.research_moves import bearing_on
 from chopin_core.memory.tables import Connection, History, KeptEvent, KeptSidecar, KeptSnapshot, utc
 from chopin_core.memory.titles import keep, titled
 from chopin_core.ports.collaboration import (
@@ -66,6 +67,8 @@ class MemoryCollaborationStore:
         if channel.archived and not commit.allow_archived:
             raise ChannelArchived(channel.id)
         _expect(commit.expected, channel)
+        for change in sorted(commit.projections, key=lambda change: change.workspace_id):
+            change.refuse_unfit(*bearing_on(tables, channel.id, change.workspace_id))
         if commit.title is not None and commit.title.title != channel.title:
             channel = titled(tables, channel, commit.title.title, commit.title.titles)
         result = _next(channel, history)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 import attrs
 
@@ -14,6 +14,7 @@ from chopin_core.ids import ChannelId, OperationId
 from chopin_core.instants import aware_field
 from chopin_core.jsonvalue import Json
 from chopin_core.ports.leases import Lease
+from chopin_core.research.projections import ProjectionChange
 from chopin_core.sidecar import SidecarPatch, SidecarRecord
 from chopin_core.text import storable_field
 
@@ -43,10 +44,12 @@ class Commit:
 
     ``update`` goes to the journal. ``sidecar`` replaces the whole record (:class:`SidecarRecord`) or parts of it
     (:class:`SidecarPatch`); None keeps it. ``epoch`` is recorded with the update and not compared. ``allow_archived`` lets
-    a commit of the sidecar alone through on an archived channel.
+    a commit of the sidecar alone through on an archived channel. ``projections`` names the research requests whose blocks the
+    update adds or takes away, each once.
 
     Raises:
-        InvalidField: ``allow_archived`` together with an update, an event or a title, or text that cannot be stored.
+        InvalidField: ``allow_archived`` together with an update, an event, a title or a projection; a request that is named
+            twice; or text that cannot be stored.
     """
 
     channel_id: ChannelId
@@ -58,11 +61,17 @@ class Commit:
     sidecar: SidecarRecord | SidecarPatch | None = None
     events: tuple[Event, ...] = ()
     title: TitleChange | None = None
+    projections: tuple[ProjectionChange, ...] = attrs.field(default=())
     allow_archived: bool = attrs.field(default=False)
+
+    @projections.validator
+    def _each_once(self, attribute: attrs.Attribute[Any], value: tuple[ProjectionChange, ...]) -> None:
+        if len({change.workspace_id for change in value}) < len(value):
+            raise InvalidField("projections", "name a request twice")
 
     @allow_archived.validator
     def _only_records(self, attribute: attrs.Attribute[bool], value: bool) -> None:
-        if value and (self.update is not None or self.events or self.title is not None):
+        if value and (self.update is not None or self.events or self.title is not None or self.projections):
             raise InvalidField("allow_archived", "goes with a sidecar alone")
 
 
@@ -196,6 +205,7 @@ class CollaborationStore(Protocol):
             ChannelMissing: there is no such channel.
             ChannelArchived: it is archived and the commit does not allow that.
             StaleWrite: the channel is not at ``commit.expected``.
+            ProjectionRefused: a research request does not allow its block to be added or taken away now; the first by id.
             TitleTaken: the title is refused by its policy.
             EventRepeated: an event's id is in use, or stands twice in the commit.
             CommitRejected: storage rolled back for a reason of its own; the same commit may be tried again.
@@ -210,7 +220,7 @@ class CollaborationStore(Protocol):
         Operations and events stay. Replays, counters and activity time as in :meth:`commit`; both share one space of
         operation ids.
 
-        Raises: as :meth:`commit`, without ``TitleTaken`` and ``EventRepeated``.
+        Raises: as :meth:`commit`, without ``ProjectionRefused``, ``TitleTaken`` and ``EventRepeated``.
         """
         ...
 
