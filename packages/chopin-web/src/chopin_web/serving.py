@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TypeAlias
 
@@ -14,6 +14,7 @@ import structlog
 from starlette.types import ASGIApp
 
 from chopin_core.errors import ChopinError, Closing, LeaseHeld
+from chopin_core.ids import ChannelId
 from chopin_core.ports.documents import DocumentEngine
 from chopin_core.ports.storage import Storage
 from chopin_core.running import Chopin, running
@@ -68,6 +69,9 @@ async def serve_until_stopped(
         faults.append("lease")
         stop.set()
 
+    def cited(children: Sequence[ChannelId]) -> None:
+        _log.warning("children keep a conversation that their decisions cite", channels=list(children))
+
     async def ready() -> None:
         if stop.is_set():
             raise Closing()
@@ -75,7 +79,7 @@ async def serve_until_stopped(
 
     async with _stopped_by_signals(stop):
         try:
-            async with running(storage, engine, owner=owner, failed=failed, lost=lost) as chopin:
+            async with running(storage, engine, owner=owner, failed=failed, lost=lost, cited=cited) as chopin:
                 shell = make_shell(chopin, ready)
                 async with shell.running, heap_trimmed():
                     faults += await _served(shell.app, listener, chopin, stop, serving)

@@ -14,6 +14,7 @@ from chopin_core.errors import ChannelArchived, EventRepeated, StaleCheckpoint, 
 from chopin_core.ids import ChannelId, OperationId
 from chopin_core.jsonvalue import encode
 from chopin_core.memory.channels import channel_of
+from chopin_core.memory.conversations import clear
 from chopin_core.memory.leases import fence
 from chopin_core.memory.research_moves import bearing_on
 from chopin_core.memory.tables import Connection, History, KeptEvent, KeptSidecar, KeptSnapshot, utc
@@ -22,6 +23,7 @@ from chopin_core.ports.collaboration import (
     Checkpoint,
     Commit,
     CommitResult,
+    DroppedConversations,
     Event,
     Replacement,
     StoredChannel,
@@ -142,6 +144,14 @@ class MemoryCollaborationStore:
             created_at=utc(checkpoint.now),
         )
         history.updates[:] = (update for update in history.updates if update.sequence > checkpoint.through)
+
+    async def drop_child_conversations(self, *, lease: Lease) -> DroppedConversations:
+        tables = await self._connection.turn()
+        fence(tables, lease, self._connection.clock())
+        children = sorted(channel.id for channel in tables.channels.values() if channel.parent_id is not None)
+        verdicts = {child: clear(tables, child) for child in children}
+        await asyncio.sleep(0)  # as in commit
+        return DroppedConversations.of(verdicts)
 
 
 def _repeat(history: History, operation_id: OperationId) -> CommitResult | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Protocol
 
 import attrs
 
 from chopin_core.channel import Channel, TitlePolicy
+from chopin_core.conversations import Verdict
 from chopin_core.counters import Epoch, StorageRevision, StorageSequence
 from chopin_core.errors import InvalidField
 from chopin_core.ids import ChannelId, OperationId
@@ -166,6 +168,25 @@ class StoredChannel:
     sidecar: SidecarRecord | None
 
 
+@attrs.frozen(kw_only=True)
+class DroppedConversations:
+    """
+    Children that had a conversation, by id: those that were cleared, and those that stay as they are, because a decision cites
+    the conversation or because the record cannot be read.
+    """
+
+    cleared: tuple[ChannelId, ...]
+    left: tuple[ChannelId, ...]
+
+    @classmethod
+    def of(cls, verdicts: Mapping[ChannelId, Verdict]) -> DroppedConversations:
+        """Told from what was found of each child, in their order."""
+        return cls(
+            cleared=tuple(child for child, verdict in verdicts.items() if verdict is Verdict.CLEAR),
+            left=tuple(child for child, verdict in verdicts.items() if verdict is Verdict.CITED),
+        )
+
+
 class CollaborationStore(Protocol):
     """
     The history of a channel. Every write is guarded by a lease: any unexpired lease of any name will do.
@@ -236,5 +257,18 @@ class CollaborationStore(Protocol):
             StaleWrite: the channel is not at ``checkpoint.revision``; nothing is replaced or dropped.
             StaleCheckpoint: ``through`` lies beyond the latest sequence, or before the stored snapshot's (0 without one);
                 or no sidecar was written yet, so that there is none to copy (a commit with an empty one is enough).
+        """
+        ...
+
+    async def drop_child_conversations(self, *, lease: Lease) -> DroppedConversations:
+        """
+        Clear children of their conversations (:mod:`chopin_core.conversations`): in the sidecar, in the snapshot's copy of it,
+        and the Planner's summary and place in the transcript.
+
+        For the start of a process, before any room opens. Each child is cleared wholly or not at all, archived ones too, and a
+        second run finds nothing. Questions, threads and the document stay; no counter and no activity time moves.
+
+        Raises:
+            LeaseLost: the lease is not held.
         """
         ...
