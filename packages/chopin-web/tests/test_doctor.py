@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -71,6 +74,28 @@ async def test_beside_a_server_it_names_the_writer_and_disturbs_nobody(url: str,
         assert "lost" not in chopin.said()
     found = checks(await doctor(url, "--json"))
     assert found["lease"]["says"].startswith("free; ")
+
+
+async def test_on_a_terminal_there_is_a_bar_and_the_lines_are_the_same(url: str, tmp_path: Path) -> None:
+    async with serving(url, tmp_path) as chopin, signed_in(chopin.origin, chopin.token) as ada:
+        await ada.create_document("Notes")
+        await chopin.stop()
+    screen, terminal = os.openpty()
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "chopin_web", "doctor"),
+        env={"PATH": os.environ["PATH"], "TERM": "xterm", "DATABASE_URL": url},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=terminal,
+    )
+    try:
+        output, _ = await asyncio.wait_for(process.communicate(), 60)
+    finally:
+        os.close(terminal)
+    shown = os.read(screen, 2**16).decode()
+    os.close(screen)
+    assert process.returncode == 0
+    assert "opening channels" in shown and "1/1" in shown
+    assert output.decode() == (await doctor(url)).output
 
 
 async def test_it_changes_nothing(url: str, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ counter                 what moves it
 ======================  ==========================================================================================
 StorageRevision         every accepted durable commit of the channel, also one of the sidecar alone
 StorageSequence         every accepted commit; orders updates and events, so the journal has gaps
-Epoch                   the document is rebuilt, compacted or replaced; histories of two epochs never merge
+Epoch                   the document is rebuilt, replaced or restored from a backup; two epochs never merge
 DocumentSequence        each accepted update (one each) and each edit of the server, within an epoch
 PlanRevision            a commit that changed the document's text
 DescriptionRevision     a newer generated description; nothing else moves with it

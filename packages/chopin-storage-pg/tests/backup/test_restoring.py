@@ -285,6 +285,15 @@ async def test_an_owner_who_may_install_nothing_gets_everything_but_the_index_th
         await execute(server.url, f"DROP ROLE {role}")
 
 
+async def test_of_two_restorations_at_once_one_is_refused_and_spoils_nothing(backup: Path, empty: ScratchDatabase) -> None:
+    outcomes = await asyncio.gather(*(restored(empty.url, backup) for _ in range(3)), return_exceptions=True)
+    assert len([one for one in outcomes if isinstance(one, Restored)]) == 1
+    assert {type(one) for one in outcomes} == {Restored, BackupFailed}
+    async with await empty.connect() as again:
+        await again.health()
+        assert (await texts(again))["journal"] == "and more # journal\n"
+
+
 @pytest.mark.parametrize("stage", ["filling the database, in bytes", "checking channels"])
 async def test_a_restoration_that_is_interrupted_leaves_the_database_empty(
     backup: Path, empty: ScratchDatabase, stage: str

