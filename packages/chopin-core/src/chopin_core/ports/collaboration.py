@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Protocol
+from datetime import datetime, timedelta
+from typing import Final, Protocol
 
 import attrs
 
@@ -106,6 +106,52 @@ class CommitResult:
     repeated: bool = False
 
 
+LONGEST_WINDOW: Final = timedelta(days=36_500)
+"""A hundred years: whoever means for ever does not prune."""
+
+
+def window_field(instance: object, attribute: attrs.Attribute[timedelta], value: timedelta) -> None:
+    """
+    An attrs validator.
+
+    Raises:
+        InvalidField: for so long nothing can be kept.
+    """
+    if not timedelta(0) <= value <= LONGEST_WINDOW:
+        raise InvalidField(attribute.name, f"must be between nothing and {LONGEST_WINDOW.days} days")
+
+
+@attrs.frozen(kw_only=True)
+class Pruning:
+    """
+    One short step of forgetting what operations left beside the document: their ids, and the events of their commits.
+
+    What was kept ``older_than`` ago or earlier goes, by storage's own clock. ``limit`` is the most operations that go in the
+    step, and the most channels it looks at. ``start`` is the channel to begin with, by code points; None is the first.
+
+    Raises:
+        InvalidField: ``older_than`` is negative or longer than :data:`LONGEST_WINDOW`, ``limit`` is not positive, or no
+            channel could be called ``start``.
+    """
+
+    older_than: timedelta = attrs.field(validator=window_field)
+    limit: int = attrs.field()
+    start: ChannelId | None = attrs.field(default=None, validator=storable_field)
+
+    @limit.validator
+    def _positive(self, attribute: attrs.Attribute[int], value: int) -> None:
+        if value < 1:
+            raise InvalidField("limit", "must be positive")
+
+
+@attrs.frozen(kw_only=True)
+class Pruned:
+    """How many operations went, and the channel to go on with; ``next`` is None once the last channel was looked at."""
+
+    operations: int
+    next: ChannelId | None
+
+
 @attrs.frozen(kw_only=True)
 class Snapshot:
     """The last checkpoint: complete shared-text bytes, canonical source with its hash, and a copy of the sidecar."""
@@ -145,8 +191,8 @@ class StoredChannel:
     """
     Everything needed to open a channel, from one consistent read.
 
-    ``updates`` are those after the snapshot, ascending; ``events`` are all, by sequence and ordinal. ``latest`` is the last
-    sequence given out, 0 for a new channel. ``sidecar`` is None until one was written.
+    ``updates`` are those after the snapshot, ascending; ``events`` are all that were not pruned, by sequence and ordinal.
+    ``latest`` is the last sequence given out, 0 for a new channel. ``sidecar`` is None until one was written.
     """
 
     channel: Channel
@@ -163,6 +209,9 @@ class CollaborationStore(Protocol):
 
     Checks come in the order in which they are listed below, and a refused write leaves nothing behind. A call that is
     cancelled or loses its connection is wholly kept or not at all; :meth:`operation` tells which.
+
+    Operations are remembered for the idempotency window: until :meth:`prune` is asked to forget them. Whoever repeats one, or
+    asks after it, must do so within the window.
     """
 
     async def load(self, channel_id: ChannelId) -> StoredChannel | None:
@@ -178,7 +227,8 @@ class CollaborationStore(Protocol):
         """
         Where an operation was kept (``repeated`` is True), or None if it was not and no write in flight can still keep it.
 
-        Waits for writes in flight on the channel, so that None is final.
+        Waits for writes in flight on the channel, so that None is final within the window. Of a pruned operation nothing is
+        known any more: None.
         """
         ...
 
@@ -186,8 +236,9 @@ class CollaborationStore(Protocol):
         """
         Keep the whole change or none of it: revision and sequence move by one each, also for an empty commit.
 
-        An operation that was kept before is answered again with its original numbers and ``repeated``, whatever the
-        payload: that comes before the checks of archive and revision, but after the lease. The activity time becomes the
+        An operation that was kept before, within the window, is answered again with its original numbers and ``repeated``,
+        whatever the payload: that comes before the checks of archive and revision, but after the lease. Once it was pruned
+        the same id is a new operation, which ``expected`` refuses if it was a late repeat. The activity time becomes the
         later of the stored one and ``now``. The count of unanswered decisions follows the sidecar. A title behaves as in
         ``ChannelStore.rename``: the slug goes with it, and the same title again changes nothing.
 
@@ -207,8 +258,8 @@ class CollaborationStore(Protocol):
         """
         Start a new history: the snapshot at the new revision and sequence, the sidecar replaced, the journal emptied.
 
-        Operations and events stay. Replays, counters and activity time as in :meth:`commit`; both share one space of
-        operation ids.
+        Operations and events stay. Replays (within the window), counters and activity time as in :meth:`commit`; both share
+        one space of operation ids.
 
         Raises: as :meth:`commit`, without ``TitleTaken`` and ``EventRepeated``.
         """
@@ -226,5 +277,19 @@ class CollaborationStore(Protocol):
             StaleWrite: the channel is not at ``checkpoint.revision``; nothing is replaced or dropped.
             StaleCheckpoint: ``through`` lies beyond the latest sequence, or before the stored snapshot's (0 without one);
                 or no sidecar was written yet, so that there is none to copy (a commit with an empty one is enough).
+        """
+        ...
+
+    async def prune(self, pruning: Pruning, *, lease: Lease) -> Pruned:
+        """
+        Forget old operations and the events of their commits: one step, in one short transaction.
+
+        In each channel, archived ones too, operations go in the order of their sequences, and none before all that precede it
+        are old enough. An event goes with the operation of its sequence, and its id is free again. A write in flight is not
+        touched. Nothing else changes: no revision, sequence or activity time, no journal, snapshot or sidecar; a sequence
+        is never given out again.
+
+        Raises:
+            LeaseLost: the lease is not held.
         """
         ...
