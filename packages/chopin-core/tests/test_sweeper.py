@@ -213,6 +213,7 @@ def test_a_running_chopin_sweeps_until_it_drains() -> None:
             assert await made.known(channel, 2) == [2]
         async with running(made.storage, PycrdtEngine(), owner="chopin", retention=retention, unswept=told.append):
             await asyncio.sleep(299.0)
+        assert asyncio.all_tasks() == {asyncio.current_task()}, "leaving it ends the sweeper too"
         await asyncio.sleep(3600.0)
         assert await made.known(channel, 2) == [2]
         assert told == []

@@ -104,6 +104,29 @@ async def test_a_lease_that_ran_out_while_a_step_waited_takes_nothing(
     assert (await watch.value(OPERATIONS), await watch.value(EVENTS)) == (1, 1)
 
 
+async def test_a_takeover_waits_for_a_step_in_flight_and_a_renewal_does_not(
+    storage: PgStorage, channel: Channel, lease: Lease, obstacle: Session, watch: Watch
+) -> None:
+    await written(storage, channel, lease)
+    await obstacle.execute("SELECT FROM channels FOR UPDATE")
+    pruning = asyncio.create_task(storage.collaboration.prune(EVERYTHING, lease=lease))
+    await watch.until_waiting()
+    async with asyncio.timeout(2):
+        assert await storage.leases.renew(lease, timedelta(milliseconds=1))
+    await watch.until("SELECT expires_at <= clock_timestamp() FROM storage_leases")
+    taking = asyncio.create_task(storage.leases.acquire(lease.name, "successor", timedelta(minutes=1)))
+    await watch.until_waiting(2)
+    assert not taking.done()
+    await obstacle.rollback()
+
+    with pytest.raises(LeaseLost):
+        await pruning
+    taken = await taking
+    assert taken is not None
+    assert taken.fencing == lease.fencing + 1
+    assert await watch.value(OPERATIONS) == 1
+
+
 async def test_what_another_step_took_meanwhile_is_counted_once(
     storage: PgStorage, channel: Channel, lease: Lease, obstacle: Session, watch: Watch
 ) -> None:
