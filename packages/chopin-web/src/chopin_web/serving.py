@@ -19,6 +19,7 @@ from chopin_core.ports.storage import Storage
 from chopin_core.retention import Retention
 from chopin_core.running import Chopin, running
 from chopin_core.writer import Loss
+from chopin_web.heap import heap_trimmed
 from chopin_web.hypercorn_server import serve_on_hypercorn
 
 DRAIN_SECONDS = 20.0
@@ -83,7 +84,7 @@ async def serve_until_stopped(
                 storage, engine, owner=owner, failed=failed, lost=lost, unswept=unswept, retention=retention
             ) as chopin:
                 shell = make_shell(chopin, ready)
-                async with shell.running:
+                async with shell.running, heap_trimmed():
                     faults += await _served(shell.app, listener, chopin, stop, serving)
         except LeaseHeld:
             raise
