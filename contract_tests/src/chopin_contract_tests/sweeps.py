@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 from chopin_core.ids import ChannelId
-from chopin_core.ports.collaboration import Pruning
 from chopin_core.ports.leases import Lease
+from chopin_core.ports.pruning import Pruning
 from chopin_core.ports.storage import Storage
 
 NOTHING = timedelta(0)

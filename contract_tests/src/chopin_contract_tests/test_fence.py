@@ -14,8 +14,9 @@ from chopin_contract_tests.builders import T0, checkpoint, commit, creation, eve
 from chopin_contract_tests.conftest import Connect
 from chopin_core.counters import FencingToken
 from chopin_core.errors import LeaseLost
-from chopin_core.ports.collaboration import Pruning, StoredChannel
+from chopin_core.ports.collaboration import StoredChannel
 from chopin_core.ports.leases import WRITER, Lease
+from chopin_core.ports.pruning import Pruning
 from chopin_core.ports.storage import Storage
 
 pytestmark = pytest.mark.asyncio(loop_scope="function")

@@ -18,8 +18,9 @@ from chopin_core.channel import Channel
 from chopin_core.counters import StorageRevision, StorageSequence
 from chopin_core.errors import ChannelMissing, InvalidField, LeaseLost, StaleWrite
 from chopin_core.ids import ChannelId, OperationId
-from chopin_core.ports.collaboration import LONGEST_WINDOW, CommitResult, Pruned, Pruning, StoredChannel
+from chopin_core.ports.collaboration import CommitResult, StoredChannel
 from chopin_core.ports.leases import Lease
+from chopin_core.ports.pruning import LONGEST_WINDOW, Pruned, Pruning
 from chopin_core.ports.storage import Storage
 
 pytestmark = pytest.mark.asyncio(loop_scope="function")

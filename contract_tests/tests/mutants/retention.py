@@ -10,8 +10,9 @@ from chopin_core.counters import StorageSequence
 from chopin_core.errors import LeaseLost
 from chopin_core.memory.collaboration import MemoryCollaborationStore
 from chopin_core.memory.tables import utc
-from chopin_core.ports.collaboration import Commit, CommitResult, Pruned, Pruning
+from chopin_core.ports.collaboration import Commit, CommitResult
 from chopin_core.ports.leases import Lease
+from chopin_core.ports.pruning import Pruned, Pruning
 
 from mutants import memory
 

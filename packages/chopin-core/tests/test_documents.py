@@ -30,7 +30,7 @@ from chopin_core.ids import ChannelId, RepositoryId, UserId, channel_id
 from chopin_core.memory.storage import MemoryStorage
 from chopin_core.people import Person, Repository
 from chopin_core.ports.channels import ChannelCreate, Initial
-from chopin_core.ports.collaboration import Pruning
+from chopin_core.ports.pruning import Pruning
 from chopin_core.running import Chopin, running
 from chopin_core.sidecar import Sidecar
 

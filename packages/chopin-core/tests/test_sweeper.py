@@ -17,8 +17,9 @@ from chopin_core.errors import InvalidField, StorageUnavailable
 from chopin_core.ids import OperationId
 from chopin_core.memory.collaboration import MemoryCollaborationStore
 from chopin_core.memory.storage import MemoryStorage
-from chopin_core.ports.collaboration import Commit, Pruned, Pruning
+from chopin_core.ports.collaboration import Commit
 from chopin_core.ports.leases import WRITER, Lease
+from chopin_core.ports.pruning import Pruned, Pruning
 from chopin_core.retention import Retention, Sweeper
 from chopin_core.running import running
 

@@ -12,8 +12,9 @@ from chopin_core.channel import Channel
 from chopin_core.counters import StorageRevision, StorageSequence
 from chopin_core.ids import OperationId, RepositoryId
 from chopin_core.people import Repository
-from chopin_core.ports.collaboration import Pruning, TitleChange
+from chopin_core.ports.collaboration import TitleChange
 from chopin_core.ports.leases import Lease
+from chopin_core.ports.pruning import Pruning
 from chopin_storage_pg.storage import PgStorage
 
 from interrupting import AT_A_WAIT, Kind

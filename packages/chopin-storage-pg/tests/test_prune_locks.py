@@ -10,8 +10,8 @@ import pytest
 from chopin_core.channel import Channel
 from chopin_core.errors import LeaseLost
 from chopin_core.ids import OperationId
-from chopin_core.ports.collaboration import Pruned, Pruning
 from chopin_core.ports.leases import Lease
+from chopin_core.ports.pruning import Pruned, Pruning
 from chopin_storage_pg.locks import LEASE_LOCKS
 from chopin_storage_pg.storage import PgStorage
 

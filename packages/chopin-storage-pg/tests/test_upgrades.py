@@ -14,7 +14,7 @@ import pytest
 from chopin_core.errors import CorruptRecord, StorageUnavailable
 from chopin_core.ids import OperationId
 from chopin_core.people import User
-from chopin_core.ports.collaboration import Pruning
+from chopin_core.ports.pruning import Pruning
 from chopin_storage_pg import ledger, trigrams
 from chopin_storage_pg.storage import PgStorage
 from chopin_storage_pg.testing import ScratchDatabase, ScratchServer

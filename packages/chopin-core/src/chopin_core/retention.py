@@ -10,8 +10,9 @@ import attrs
 
 from chopin_core.errors import LeaseLost
 from chopin_core.ids import ChannelId
-from chopin_core.ports.collaboration import CollaborationStore, Pruning, window_field
+from chopin_core.ports.collaboration import CollaborationStore
 from chopin_core.ports.leases import Lease
+from chopin_core.ports.pruning import Pruning, window_field
 
 
 @attrs.frozen(kw_only=True)

@@ -11,7 +11,7 @@ import pytest
 
 from chopin_core.counters import Epoch
 from chopin_core.document.splice import Splice
-from chopin_core.ports.collaboration import Pruning
+from chopin_core.ports.pruning import Pruning
 from chopin_core.room.batch import Submission
 from chopin_core.room.events import Acknowledged, Struck
 

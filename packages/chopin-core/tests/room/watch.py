@@ -14,8 +14,9 @@ from chopin_core.ids import ChannelId, OperationId
 from chopin_core.memory.collaboration import MemoryCollaborationStore
 from chopin_core.memory.storage import MemoryStorage
 from chopin_core.memory.tables import History, Tables
-from chopin_core.ports.collaboration import Checkpoint, Commit, CommitResult, Pruned, Pruning, Replacement, StoredChannel
+from chopin_core.ports.collaboration import Checkpoint, Commit, CommitResult, Replacement, StoredChannel
 from chopin_core.ports.leases import Lease
+from chopin_core.ports.pruning import Pruned, Pruning
 from chopin_core.room.room import Room
 
 R = TypeVar("R")

@@ -8,8 +8,8 @@ from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from chopin_core.ids import ChannelId
-from chopin_core.ports.collaboration import Pruned, Pruning
 from chopin_core.ports.leases import Lease
+from chopin_core.ports.pruning import Pruned, Pruning
 from chopin_storage_pg import fences
 from chopin_storage_pg.tables import channels
 

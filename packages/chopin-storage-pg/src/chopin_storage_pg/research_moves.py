@@ -10,8 +10,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from chopin_core.channel import Channel
 from chopin_core.errors import IdempotencyConflict, TurnMissing
 from chopin_core.ids import ChannelId, JobId, TurnId, WorkspaceId
+from chopin_core.jobs.job import Job
 from chopin_core.ports.research import Asked
 from chopin_core.research import rules
+from chopin_core.research.projections import working_on
 from chopin_core.research.transcript import Ask, Author, Message, Turn
 from chopin_core.research.workspace import Proposal, Workspace
 from chopin_storage_pg import job_moves, research_rows, rows
@@ -53,6 +55,17 @@ def turns_of(workspace_id: WorkspaceId) -> Select[Any]:
 async def initial_turn(connection: AsyncConnection, workspace: Workspace) -> Turn | None:
     found = await turns(connection, turns_of(workspace.id).where(research_turns.c.ordinal == 1))
     return found[0] if found else None
+
+
+async def bearing_on(
+    connection: AsyncConnection, channel_id: ChannelId, workspace_id: WorkspaceId
+) -> tuple[Workspace | None, Turn | None, Job | None]:
+    """A request of the channel, its initial turn and the job that works on that, as far as there are such."""
+    workspace = await find_workspace(connection, channel_id, workspace_id)
+    turn = None if workspace is None else await initial_turn(connection, workspace)
+    working = working_on(turn)
+    linked = None if working is None else await linked_job(connection, channel_id, working[1])
+    return workspace, turn, None if linked is None else linked.job
 
 
 async def find_turn(connection: AsyncConnection, workspace: Workspace, turn_id: TurnId) -> Turn:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TypeAlias
 
@@ -14,6 +14,7 @@ import structlog
 from starlette.types import ASGIApp
 
 from chopin_core.errors import ChopinError, Closing, LeaseHeld
+from chopin_core.ids import ChannelId
 from chopin_core.ports.documents import DocumentEngine
 from chopin_core.ports.storage import Storage
 from chopin_core.retention import Retention
@@ -70,6 +71,9 @@ async def serve_until_stopped(
         faults.append("lease")
         stop.set()
 
+    def cited(children: Sequence[ChannelId]) -> None:
+        _log.warning("children keep a conversation that their decisions cite", channels=list(children))
+
     def unswept(error: BaseException) -> None:
         _log.warning("a sweep of old operations broke off", error=type(error).__name__, detail=str(error))
 
@@ -81,7 +85,14 @@ async def serve_until_stopped(
     async with _stopped_by_signals(stop):
         try:
             async with running(
-                storage, engine, owner=owner, failed=failed, lost=lost, unswept=unswept, retention=retention
+                storage,
+                engine,
+                owner=owner,
+                failed=failed,
+                lost=lost,
+                cited=cited,
+                unswept=unswept,
+                retention=retention,
             ) as chopin:
                 shell = make_shell(chopin, ready)
                 async with shell.running, heap_trimmed():

@@ -15,21 +15,23 @@ from chopin_core.errors import ChannelArchived, EventRepeated, StaleCheckpoint, 
 from chopin_core.ids import ChannelId, OperationId
 from chopin_core.jsonvalue import encode
 from chopin_core.memory.channels import channel_of
+from chopin_core.memory.conversations import clear
 from chopin_core.memory.leases import fence, fenced
+from chopin_core.memory.research_moves import bearing_on
 from chopin_core.memory.tables import Connection, History, KeptEvent, KeptOperation, KeptSidecar, KeptSnapshot, utc
 from chopin_core.memory.titles import keep, titled
 from chopin_core.ports.collaboration import (
     Checkpoint,
     Commit,
     CommitResult,
+    DroppedConversations,
     Event,
-    Pruned,
-    Pruning,
     Replacement,
     StoredChannel,
     StoredUpdate,
 )
 from chopin_core.ports.leases import Lease
+from chopin_core.ports.pruning import Pruned, Pruning
 from chopin_core.sidecar import SidecarPatch
 
 
@@ -69,6 +71,8 @@ class MemoryCollaborationStore:
         if channel.archived and not commit.allow_archived:
             raise ChannelArchived(channel.id)
         _expect(commit.expected, channel)
+        for change in sorted(commit.projections, key=lambda change: change.workspace_id):
+            change.refuse_unfit(*bearing_on(tables, channel.id, change.workspace_id))
         if commit.title is not None and commit.title.title != channel.title:
             channel = titled(tables, channel, commit.title.title, commit.title.titles)
         result = _next(channel, history)
@@ -153,6 +157,14 @@ class MemoryCollaborationStore:
             if not left:
                 return Pruned(operations=pruning.limit, next=id)
         return Pruned(operations=pruning.limit - left, next=next(iter(ids[pruning.limit :]), None))
+
+    async def drop_child_conversations(self, *, lease: Lease) -> DroppedConversations:
+        tables = await self._connection.turn()
+        fence(tables, lease, self._connection.clock())
+        children = sorted(channel.id for channel in tables.channels.values() if channel.parent_id is not None)
+        verdicts = {child: clear(tables, child) for child in children}
+        await asyncio.sleep(0)  # as in commit
+        return DroppedConversations.of(verdicts)
 
     def _recorded(self, history: History, operation_id: OperationId, result: CommitResult) -> CommitResult:
         """Record the operation and its sequence."""

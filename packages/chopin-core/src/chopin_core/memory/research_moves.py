@@ -12,6 +12,7 @@ from chopin_core.memory.channels import channel_of
 from chopin_core.memory.tables import Tables
 from chopin_core.ports.research import PAGE_LIMIT, Asked
 from chopin_core.research import rules
+from chopin_core.research.projections import working_on
 from chopin_core.research.transcript import Ask, Author, Message, Turn
 from chopin_core.research.workspace import Origin, Proposal, Workspace
 
@@ -57,6 +58,16 @@ def find_workspace(tables: Tables, channel_id: ChannelId, workspace_id: Workspac
     if workspace is None or workspace.channel_id != channel_id:
         raise WorkspaceMissing(workspace_id)
     return channel, workspace
+
+
+def bearing_on(
+    tables: Tables, channel_id: ChannelId, workspace_id: WorkspaceId
+) -> tuple[Workspace | None, Turn | None, Job | None]:
+    """A request of the channel, its initial turn and the job that works on that, as far as there are such."""
+    workspace = first(requests_of(tables, channel_id), lambda workspace: workspace.id == workspace_id)
+    turn = None if workspace is None else initial_turn(tables, workspace)
+    working = working_on(turn)
+    return workspace, turn, None if working is None else tables.jobs.get(working[1])
 
 
 def turns_of(tables: Tables, workspace: Workspace) -> list[Turn]:
