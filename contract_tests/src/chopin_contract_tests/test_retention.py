@@ -11,8 +11,10 @@ import attrs
 import pytest
 
 from chopin_contract_tests.builders import at, checkpoint, commit, creation, event, initial, replacement, sidecar
+from chopin_contract_tests.builders_jobs import request
 from chopin_contract_tests.conftest import Connect
 from chopin_contract_tests.races import WRITERS, race
+from chopin_contract_tests.research import proposal, start
 from chopin_contract_tests.sweeps import NOTHING, swept
 from chopin_core.channel import Channel
 from chopin_core.counters import StorageRevision, StorageSequence
@@ -38,7 +40,8 @@ async def loaded(storage: Storage, channel: Channel) -> StoredChannel:
 async def written(storage: Storage, channel: Channel, lease: Lease, last: int, first: int = 1) -> None:
     """Commits with everything that can be kept beside them."""
     for number in range(first, last + 1):
-        made = commit(channel, number, update=b"%d" % number, events=(event(f"event-{number}"),), sidecar=sidecar(number))
+        answered = sidecar(number, creation={"by": "an agent"}, graph=[number])
+        made = commit(channel, number, update=b"%d" % number, events=(event(f"event-{number}"),), sidecar=answered)
         await storage.collaboration.commit(made, lease=lease)
 
 
@@ -140,6 +143,23 @@ async def test_archived_channels_are_swept_too_and_stay_as_they_are(storage: Sto
     assert await swept(storage, lease) == [2]
 
     assert await loaded(storage, channel) == attrs.evolve(before, events=())
+
+
+async def test_what_is_promised_for_the_life_of_a_document_is_answered_after_a_sweep(
+    storage: Storage, channel: Channel, lease: Lease
+) -> None:
+    await written(storage, channel, lease, 1)
+    staged = await storage.research.create(proposal(channel.id, "1"), lease=lease)
+    started = await storage.research.start(start(channel.id, "2"), lease=lease)
+    enqueued = await storage.jobs.enqueue(request(channel), lease=lease)
+    archived = await storage.channels.archive(channel.id, now=at(5))
+
+    assert await swept(storage, lease) == [1]
+
+    assert await storage.research.create(proposal(channel.id, "1"), lease=lease) == attrs.evolve(staged, repeated=True)
+    assert await storage.research.start(start(channel.id, "2"), lease=lease) == attrs.evolve(started, repeated=True)
+    assert await storage.jobs.enqueue(request(channel), lease=lease) == attrs.evolve(enqueued, repeated=True)
+    assert await storage.channels.archive(channel.id, now=at(9)) == attrs.evolve(archived, changed=False)
 
 
 async def test_a_window_is_measured_by_the_clock_of_storage(storage: Storage, channel: Channel, lease: Lease) -> None:
