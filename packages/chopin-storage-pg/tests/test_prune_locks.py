@@ -151,3 +151,19 @@ async def test_one_that_looks_old_stays_while_one_before_it_is_young(
     step = Pruning(older_than=timedelta(days=5), limit=100)
     assert await storage.collaboration.prune(step, lease=lease) == Pruned(operations=2, next=None)
     assert await watch.rows("SELECT sequence FROM channel_operations ORDER BY sequence") == [(3,), (4,), (5,)]
+
+
+async def test_a_channel_that_was_deleted_and_made_anew_while_a_step_waited_loses_nothing(
+    storage: PgStorage, channel: Channel, lease: Lease, obstacle: Session, watch: Watch
+) -> None:
+    await written(storage, channel, lease)
+    await watch.run("UPDATE channel_operations SET kept_at = kept_at - interval '9 days'")
+    # What the deletion and the new beginning leave, on one row that the step waits for.
+    await obstacle.execute("SELECT FROM channels FOR UPDATE")
+    pruning = asyncio.create_task(storage.collaboration.prune(Pruning(older_than=timedelta(days=5), limit=9), lease=lease))
+    await watch.until_waiting()
+    await obstacle.execute("UPDATE channel_operations SET kept_at = clock_timestamp()")
+    await obstacle.commit()
+
+    assert await pruning == Pruned(operations=0, next=None)
+    assert (await watch.value(OPERATIONS), await watch.value(EVENTS)) == (1, 1)

@@ -31,20 +31,27 @@ _OLD: Final = text("""
     ORDER BY page.id, run.sequence LIMIT :limit
 """)
 _NEXT: Final = text("SELECT id FROM channels WHERE id >= :start ORDER BY id OFFSET :limit LIMIT 1")
-_FORGET: Final = """
-    DELETE FROM {table} AS kept USING unnest(:channels ::text[], :throughs ::bigint[]) AS gone (channel_id, through)
-    WHERE kept.channel_id = gone.channel_id AND kept.sequence <= gone.through
-"""
-_FORGET_EVENTS: Final = text(_FORGET.format(table="channel_events"))
-_FORGET_OPERATIONS: Final = text(_FORGET.format(table="channel_operations"))
+_FORGET: Final = text("""
+    WITH forgotten AS (
+        DELETE FROM channel_operations AS kept
+            USING unnest(:channels ::text[], :throughs ::bigint[]) AS gone (channel_id, through)
+            WHERE kept.channel_id = gone.channel_id AND kept.sequence <= gone.through
+                AND kept.kept_at <= statement_timestamp() - make_interval(secs => :older_than)
+            RETURNING kept.channel_id, kept.sequence
+    ), happened AS (
+        DELETE FROM channel_events AS event USING forgotten
+            WHERE event.channel_id = forgotten.channel_id AND event.sequence = forgotten.sequence
+    )
+    SELECT count(*) FROM forgotten
+""")
 
 
 async def prune(connection: AsyncConnection, wanted: Pruning, lease: Lease) -> Pruned:
     """
     What ``CollaborationStore.prune`` promises.
 
-    It looks before it locks: what is old stays old, and no sequence is given out twice, so what was found is right however
-    long the locks take. They are those of a commit, in the order of ``locks.py``: the lease, then channels by id, and rows
+    It looks before it locks: what is old stays old. Only a channel that was deleted and made anew meanwhile gives out its
+    sequences twice, so age is asked for once more. The locks are those of a commit, in the order of ``locks.py``: the lease, then channels by id, and rows
     of a channel only under its lock. So whoever commits to, replaces or deletes one of them either waits for the whole step
     or is waited for, and nobody waits in a circle.
     """
@@ -62,7 +69,5 @@ async def prune(connection: AsyncConnection, wanted: Pruning, lease: Lease) -> P
     await fences.judge(connection, lease)
     if not throughs:
         return Pruned(operations=0, next=onward)
-    gone = {"channels": list(throughs), "throughs": list(throughs.values())}
-    await connection.execute(_FORGET_EVENTS, gone)
-    forgotten = await connection.execute(_FORGET_OPERATIONS, gone)
-    return Pruned(operations=forgotten.rowcount, next=onward)
+    gone = {"channels": list(throughs), "throughs": list(throughs.values()), "older_than": asked["older_than"]}
+    return Pruned(operations=await connection.scalar(_FORGET, gone) or 0, next=onward)
