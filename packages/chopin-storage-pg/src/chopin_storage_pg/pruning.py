@@ -51,9 +51,9 @@ async def prune(connection: AsyncConnection, wanted: Pruning, lease: Lease) -> P
     What ``CollaborationStore.prune`` promises.
 
     It looks before it locks: what is old stays old. Only a channel that was deleted and made anew meanwhile gives out its
-    sequences twice, so age is asked for once more. The locks are those of a commit, in the order of ``locks.py``: the lease, then channels by id, and rows
-    of a channel only under its lock. So whoever commits to, replaces or deletes one of them either waits for the whole step
-    or is waited for, and nobody waits in a circle.
+    sequences twice, so age is asked for once more. The locks are those of a commit, in the order of ``locks.py``: the lease,
+    then channels by id, and rows of a channel only under its lock. So whoever commits to, replaces or deletes one of them
+    either waits for the whole step or is waited for, and nobody waits in a circle.
     """
     asked = {"start": wanted.start or "", "limit": wanted.limit, "older_than": wanted.older_than.total_seconds()}
     old = (await connection.execute(_OLD, asked)).all()
