@@ -14,6 +14,7 @@ import structlog
 
 from chopin_core.engines.pycrdt import PycrdtEngine
 from chopin_core.people import RepositoryAccess
+from chopin_core.retention import Retention
 from chopin_core.running import Chopin
 from chopin_mcp.app import create_app as create_mcp_app
 from chopin_storage_pg.backup.manifest import Manifest
@@ -79,12 +80,12 @@ class LocalMode:
 def serve_embedded(directory: Path, owner: str, listener: socket.socket, mode: LocalMode) -> int:
     """Serve from a PostgreSQL of our own in a directory; the exit status."""
     with embedded_database(directory) as url:
-        return serve_database(url, owner, listener, mode)
+        return serve_database(url, owner, listener, mode, Retention())
 
 
-def serve_database(database_url: str, owner: str, listener: socket.socket, mode: LocalMode) -> int:
+def serve_database(database_url: str, owner: str, listener: socket.socket, mode: LocalMode, retention: Retention) -> int:
     """Serve from a database; the exit status."""
-    return asyncio.run(_serve(database_url, owner, listener, mode))
+    return asyncio.run(_serve(database_url, owner, listener, mode, retention))
 
 
 def migrate_database(database_url: str) -> Upgrade:
@@ -136,7 +137,7 @@ def embedded_database(directory: Path) -> Iterator[str]:
         yield server.url
 
 
-async def _serve(database_url: str, owner: str, listener: socket.socket, mode: LocalMode) -> int:
+async def _serve(database_url: str, owner: str, listener: socket.socket, mode: LocalMode, retention: Retention) -> int:
     async with await open_storage(database_url) as storage:
         with console.status("Bringing the schema up to date …"):
             await storage.migrate()
@@ -150,4 +151,5 @@ async def _serve(database_url: str, owner: str, listener: socket.socket, mode: L
             listener=listener,
             make_shell=mode.shell,
             serving=mode.announce,
+            retention=retention,
         )
