@@ -24,6 +24,7 @@ from chopin_core.ids import ChannelId, SessionId
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 
+STORE = "channels"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 

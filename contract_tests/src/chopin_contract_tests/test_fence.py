@@ -18,6 +18,7 @@ from chopin_core.ports.collaboration import StoredChannel
 from chopin_core.ports.leases import WRITER, Lease
 from chopin_core.ports.storage import Storage
 
+STORE = "leases"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 MINUTE = timedelta(minutes=1)

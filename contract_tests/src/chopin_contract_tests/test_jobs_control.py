@@ -31,6 +31,7 @@ from chopin_core.jobs.job import Job, JobState
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 
+STORE = "jobs"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 Control: TypeAlias = Callable[[Storage, Job, datetime, Lease], Awaitable[Job]]

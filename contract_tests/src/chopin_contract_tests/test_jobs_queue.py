@@ -24,6 +24,7 @@ from chopin_core.ports.jobs import PAGE_LIMIT, Enqueued, JobCursor, JobDetail, J
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 
+STORE = "jobs"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 

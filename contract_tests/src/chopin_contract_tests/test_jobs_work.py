@@ -25,6 +25,7 @@ from chopin_core.ports.jobs import Artifact, JobDetail
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 
+STORE = "jobs"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 LATER = MINUTE + timedelta(seconds=30)

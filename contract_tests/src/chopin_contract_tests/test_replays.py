@@ -15,6 +15,7 @@ from chopin_core.ports.collaboration import Commit, CommitResult, Replacement, T
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 
+STORE = "collaboration"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 FIRST = CommitResult(revision=StorageRevision(1), sequence=StorageSequence(1), repeated=True)

@@ -40,6 +40,7 @@ from chopin_core.ports.storage import Storage
 from chopin_core.research.transcript import Author, JobRole, Transcript
 from chopin_core.research.workspace import InlineReference, report_id
 
+STORE = "research"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 EVIDENCE, ANSWER = JobRole.EVIDENCE, JobRole.ANSWER

@@ -31,6 +31,7 @@ from chopin_core.ports.leases import Lease
 from chopin_core.ports.machines import MachineCredentials
 from chopin_core.ports.storage import Storage
 
+STORE = "storage"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 
