@@ -58,6 +58,7 @@ from chopin_core.research.workspace import (
     free_title,
     report_id,
 )
+from chopin_core.text import key
 
 
 @attrs.frozen
@@ -327,9 +328,10 @@ def _first(workspaces: Iterable[Workspace], fits: Callable[[Workspace], bool]) -
 
 
 def _after(workspaces: Iterable[Workspace], after: WorkspaceId | None, limit: int | None) -> list[Workspace]:
-    ordered = sorted(
-        (workspace for workspace in workspaces if after is None or workspace.id > after), key=lambda workspace: workspace.id
-    )
+    ordered = sorted(workspaces, key=lambda workspace: workspace.id)
+    if after is not None:
+        last = key(after, "after")
+        ordered = [workspace for workspace in ordered if workspace.id > last]
     return ordered if limit is None else ordered[: min(max(limit, 1), PAGE_LIMIT)]
 
 
