@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, get_type_hints
 
 import attrs
 
@@ -22,6 +23,15 @@ from chopin_core.ports.storage import Storage
 from chopin_core.research.transcript import JobRole
 
 LATER: Final = at(30)
+
+STORES: Final = sorted(name for name, value in vars(Storage).items() if isinstance(value, property))
+"""What the stores of a storage are called."""
+
+
+def methods_of(store: str) -> dict[str, Any]:
+    """The methods that the port of a store has."""
+    port = get_type_hints(vars(Storage)[store].fget)["return"]
+    return {name: method for name, method in vars(port).items() if not name.startswith("_") and inspect.isfunction(method)}
 
 
 @attrs.frozen(kw_only=True)
@@ -108,7 +118,8 @@ async def peopled(storage: Storage, person: Person = AUTHOR, repository: Reposit
         "idempotency_key": start.proposal.idempotency_key,
     }  # fmt: skip
     special = {
-        "jobs.owner": "worker", "sessions.credentials": builders.credentials(2),
+        "jobs.owner": "worker", "leases.owner": "suite", "leases.name": "other",
+        "sessions.credentials": builders.credentials(2),
         "machines.credentials": MachineCredentials(ciphertext=b""), "navigation.expected": None,
         "channels.after": Cursor(at=LATER, id=channel.id), "jobs.after": JobCursor(at=LATER, id=job.id),
     }  # fmt: skip

@@ -13,7 +13,7 @@ import attrs
 import pytest
 
 from chopin_contract_tests.builders import T0, pairing
-from chopin_contract_tests.peopled import World, peopled
+from chopin_contract_tests.peopled import STORES, World, methods_of, peopled
 from chopin_contract_tests.twins import outcome
 from chopin_core import ids
 from chopin_core.errors import Corrupt, InvalidField, Unavailable
@@ -30,7 +30,7 @@ KEYS: Final = frozenset({"slug", "sha256", "idempotency_key"})
 """Arguments of type ``str`` by which something is found, as by an id."""
 
 IDS: Final = frozenset(value for value in vars(ids).values() if isinstance(value, NewType))
-STORES: Final = sorted({name for name, value in vars(Storage).items() if isinstance(value, property)} - {"leases"})
+NAMED: Final = [store for store in STORES if store != "leases"]
 """Leases have names, which people choose; see ``test_text.py``."""
 
 
@@ -97,9 +97,7 @@ def arguments(world: World, store: str, method: Any) -> dict[str, tuple[Any, Any
 
 def methods(store: str) -> dict[str, Any]:
     """The methods of a store that take an id somewhere."""
-    port = get_type_hints(vars(Storage)[store].fget)["return"]
-    public = {name: method for name, method in vars(port).items() if not name.startswith("_") and inspect.isfunction(method)}
-    return {name: method for name, method in public.items() if takes_ids(method)}
+    return {name: method for name, method in methods_of(store).items() if takes_ids(method)}
 
 
 def unavailable(answer: Any) -> bool:
@@ -116,7 +114,7 @@ async def answers(storage: Storage, store: str, name: str, given: Mapping[str, A
     return await outcome(getattr(getattr(storage, store), name)(**given))
 
 
-@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("store", NAMED)
 async def test_every_id_that_a_port_takes_is_compared_whole(storage: Storage, store: str) -> None:
     model = MemoryStorage()
     world, tried = await peopled(storage), Counter[str]()
