@@ -272,6 +272,7 @@ class ResearchStore(Protocol):
     ) -> tuple[Workspace, ...]:
         """
         Requests whose reference is pending, or placed while the initial turn has no evidence job; by id, after ``after``.
+        ``limit`` is clamped to 1…100.
 
         Raises:
             InvalidField: ``after`` is no key (see ``text``).
@@ -283,7 +284,7 @@ class ResearchStore(Protocol):
     ) -> Sequence[TerminalRecovery]:
         """
         Placed requests of the Planner that came to an end: the answer failed, or is completed and published, or the evidence
-        failed; by id, after ``after``, each with the job that ended it.
+        failed; by id, after ``after``, each with the job that ended it. ``limit`` as there.
 
         Raises:
             InvalidField: ``after`` is no key (see ``text``).
