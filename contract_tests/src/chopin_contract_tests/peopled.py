@@ -20,6 +20,7 @@ from chopin_core.ports.jobs import JobCursor
 from chopin_core.ports.leases import WRITER, Lease
 from chopin_core.ports.machines import MachineCredentials
 from chopin_core.ports.storage import Storage
+from chopin_core.research.projections import ProjectionAction, ProjectionChange
 from chopin_core.research.transcript import JobRole
 
 LATER: Final = at(30)
@@ -91,7 +92,8 @@ async def peopled(storage: Storage, person: Person = AUTHOR, repository: Reposit
     )
     asked = await storage.research.start(start, lease=lease)
 
-    next_commit = builders.commit(channel, 2, update=b"2", events=(builders.event("event-2"),))
+    placed = ProjectionChange(workspace_id=asked.workspace.id, action=ProjectionAction.ADD)
+    next_commit = builders.commit(channel, 2, update=b"2", events=(builders.event("event-2"),), projections=(placed,))
     answer = research.said(asked, attrs.evolve(job, id=JobId("short")))
     digest = f"sha256:{'0' * 64}"
     draft = DescriptionDraft(value="Text", plan_revision=PlanRevision(1), source_hash=digest, job_id=job.id, now=LATER)

@@ -64,6 +64,10 @@ def changed(value: Any, kind: Any, replace: Callable[[str], str]) -> Iterator[Ca
     if names_ids(kind):
         single = value is None or isinstance(value, str)
         yield partial(replace, value or "job-1") if single else partial(map_into, value, replace)
+    elif isinstance(value, tuple) and (kinds := get_args(kind)):
+        for place, item in enumerate(value):
+            for made in changed(item, kinds[0], replace):
+                yield partial(exchanged, value, place, made)
     elif attrs.has(type(value)) and any(isinstance(value, holder) for holder in holders(kind)):
         hints = get_type_hints(type(value))
         for field in attrs.fields(type(value)):
@@ -74,6 +78,10 @@ def changed(value: Any, kind: Any, replace: Callable[[str], str]) -> Iterator[Ca
 def map_into(values: Collection[str], replace: Callable[[str], str]) -> Collection[str]:
     made: Callable[[Iterable[str]], Collection[str]] = type(values)
     return made(map(replace, values))
+
+
+def exchanged(values: tuple[Any, ...], place: int, made: Callable[[], Any]) -> tuple[Any, ...]:
+    return (*values[:place], made(), *values[place + 1 :])
 
 
 def evolved(value: Any, name: str, made: Callable[[], Any]) -> Any:

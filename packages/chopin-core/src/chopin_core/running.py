@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 import attrs
 
 from chopin_core.documents import Documents
-from chopin_core.ids import UuidV7
+from chopin_core.ids import ChannelId, UuidV7
 from chopin_core.ports.documents import DocumentEngine
 from chopin_core.ports.storage import Storage
 from chopin_core.room.history import Clerk
@@ -38,6 +38,7 @@ async def running(
     owner: str,
     failed: Callable[[BaseException], None] = _ignore,
     lost: Callable[[Loss], None] = _ignore,
+    cited: Callable[[Sequence[ChannelId]], None] = _ignore,
     timings: Timings | None = None,
     lease_timings: LeaseTimings | None = None,
 ) -> AsyncIterator[Chopin]:
@@ -46,7 +47,8 @@ async def running(
 
     ``owner`` is the name others are told while they are refused. ``failed`` is called when storage failed in the middle of a
     write and ``lost`` when the lease is gone: nothing more will be acknowledged then, so leave the context and start over.
-    The storage stays open.
+    Children are cleared of conversations before any room opens; ``cited`` is told of those that had to stay as they are. The
+    storage stays open.
 
     Raises:
         LeaseHeld: another process is the writer.
@@ -54,6 +56,9 @@ async def running(
     new_id = UuidV7()
     writer = await Writer.take(storage.leases, owner, now=_now, lost=lost, timings=lease_timings)
     try:
+        dropped = await storage.collaboration.drop_child_conversations(lease=writer.lease)
+        if dropped.left:
+            cited(dropped.left)
         clerk = Clerk(store=storage.collaboration, lease=lambda: writer.lease, now=_now, new_id=new_id)
         rooms = Rooms(storage=storage, engine=engine, clerk=clerk, fatal=failed, timings=timings)
         documents = Documents(storage=storage, rooms=rooms, engine=engine, now=_now, new_id=new_id)

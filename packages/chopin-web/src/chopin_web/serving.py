@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TypeAlias
 
@@ -14,10 +14,12 @@ import structlog
 from starlette.types import ASGIApp
 
 from chopin_core.errors import ChopinError, Closing, LeaseHeld
+from chopin_core.ids import ChannelId
 from chopin_core.ports.documents import DocumentEngine
 from chopin_core.ports.storage import Storage
 from chopin_core.running import Chopin, running
 from chopin_core.writer import Loss
+from chopin_web.heap import heap_trimmed
 from chopin_web.hypercorn_server import serve_on_hypercorn
 
 DRAIN_SECONDS = 20.0
@@ -67,6 +69,9 @@ async def serve_until_stopped(
         faults.append("lease")
         stop.set()
 
+    def cited(children: Sequence[ChannelId]) -> None:
+        _log.warning("children keep a conversation that their decisions cite", channels=list(children))
+
     async def ready() -> None:
         if stop.is_set():
             raise Closing()
@@ -74,9 +79,9 @@ async def serve_until_stopped(
 
     async with _stopped_by_signals(stop):
         try:
-            async with running(storage, engine, owner=owner, failed=failed, lost=lost) as chopin:
+            async with running(storage, engine, owner=owner, failed=failed, lost=lost, cited=cited) as chopin:
                 shell = make_shell(chopin, ready)
-                async with shell.running:
+                async with shell.running, heap_trimmed():
                     faults += await _served(shell.app, listener, chopin, stop, serving)
         except LeaseHeld:
             raise

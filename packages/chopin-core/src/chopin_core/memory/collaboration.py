@@ -14,13 +14,16 @@ from chopin_core.errors import ChannelArchived, EventRepeated, StaleCheckpoint, 
 from chopin_core.ids import ChannelId, OperationId
 from chopin_core.jsonvalue import encode
 from chopin_core.memory.channels import channel_of
+from chopin_core.memory.conversations import clear
 from chopin_core.memory.leases import fence
+from chopin_core.memory.research_moves import bearing_on
 from chopin_core.memory.tables import Connection, History, KeptEvent, KeptSidecar, KeptSnapshot, utc
 from chopin_core.memory.titles import keep, titled
 from chopin_core.ports.collaboration import (
     Checkpoint,
     Commit,
     CommitResult,
+    DroppedConversations,
     Event,
     Replacement,
     StoredChannel,
@@ -66,6 +69,8 @@ class MemoryCollaborationStore:
         if channel.archived and not commit.allow_archived:
             raise ChannelArchived(channel.id)
         _expect(commit.expected, channel)
+        for change in sorted(commit.projections, key=lambda change: change.workspace_id):
+            change.refuse_unfit(*bearing_on(tables, channel.id, change.workspace_id))
         if commit.title is not None and commit.title.title != channel.title:
             channel = titled(tables, channel, commit.title.title, commit.title.titles)
         result = _next(channel, history)
@@ -139,6 +144,14 @@ class MemoryCollaborationStore:
             created_at=utc(checkpoint.now),
         )
         history.updates[:] = (update for update in history.updates if update.sequence > checkpoint.through)
+
+    async def drop_child_conversations(self, *, lease: Lease) -> DroppedConversations:
+        tables = await self._connection.turn()
+        fence(tables, lease, self._connection.clock())
+        children = sorted(channel.id for channel in tables.channels.values() if channel.parent_id is not None)
+        verdicts = {child: clear(tables, child) for child in children}
+        await asyncio.sleep(0)  # as in commit
+        return DroppedConversations.of(verdicts)
 
 
 def _repeat(history: History, operation_id: OperationId) -> CommitResult | None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 import attrs
 
 from chopin_core.channel import Channel, TitlePolicy
+from chopin_core.conversations import Verdict
 from chopin_core.counters import Epoch, StorageRevision, StorageSequence
 from chopin_core.errors import InvalidField
 from chopin_core.ids import ChannelId, OperationId
 from chopin_core.instants import aware_field
 from chopin_core.jsonvalue import Json
 from chopin_core.ports.leases import Lease
+from chopin_core.research.projections import ProjectionChange
 from chopin_core.sidecar import SidecarPatch, SidecarRecord
 from chopin_core.text import key_field, storable_field
 
@@ -43,10 +46,12 @@ class Commit:
 
     ``update`` goes to the journal. ``sidecar`` replaces the whole record (:class:`SidecarRecord`) or parts of it
     (:class:`SidecarPatch`); None keeps it. ``epoch`` is recorded with the update and not compared. ``allow_archived`` lets
-    a commit of the sidecar alone through on an archived channel.
+    a commit of the sidecar alone through on an archived channel. ``projections`` names the research requests whose blocks the
+    update adds or takes away, each once.
 
     Raises:
-        InvalidField: ``allow_archived`` together with an update, an event or a title, or text that cannot be stored.
+        InvalidField: ``allow_archived`` together with an update, an event, a title or a projection; a request that is named
+            twice; or text that cannot be stored.
     """
 
     channel_id: ChannelId
@@ -58,11 +63,17 @@ class Commit:
     sidecar: SidecarRecord | SidecarPatch | None = None
     events: tuple[Event, ...] = ()
     title: TitleChange | None = None
+    projections: tuple[ProjectionChange, ...] = attrs.field(default=())
     allow_archived: bool = attrs.field(default=False)
+
+    @projections.validator
+    def _each_once(self, attribute: attrs.Attribute[Any], value: tuple[ProjectionChange, ...]) -> None:
+        if len({change.workspace_id for change in value}) < len(value):
+            raise InvalidField("projections", "name a request twice")
 
     @allow_archived.validator
     def _only_records(self, attribute: attrs.Attribute[bool], value: bool) -> None:
-        if value and (self.update is not None or self.events or self.title is not None):
+        if value and (self.update is not None or self.events or self.title is not None or self.projections):
             raise InvalidField("allow_archived", "goes with a sidecar alone")
 
 
@@ -157,6 +168,25 @@ class StoredChannel:
     sidecar: SidecarRecord | None
 
 
+@attrs.frozen(kw_only=True)
+class DroppedConversations:
+    """
+    Children that had a conversation, by id: those that were cleared, and those that stay as they are, because a decision cites
+    the conversation or because the record cannot be read.
+    """
+
+    cleared: tuple[ChannelId, ...]
+    left: tuple[ChannelId, ...]
+
+    @classmethod
+    def of(cls, verdicts: Mapping[ChannelId, Verdict]) -> DroppedConversations:
+        """Told from what was found of each child, in their order."""
+        return cls(
+            cleared=tuple(child for child, verdict in verdicts.items() if verdict is Verdict.CLEAR),
+            left=tuple(child for child, verdict in verdicts.items() if verdict is Verdict.CITED),
+        )
+
+
 class CollaborationStore(Protocol):
     """
     The history of a channel. Every write is guarded by a lease: any unexpired lease of any name will do.
@@ -196,6 +226,7 @@ class CollaborationStore(Protocol):
             ChannelMissing: there is no such channel.
             ChannelArchived: it is archived and the commit does not allow that.
             StaleWrite: the channel is not at ``commit.expected``.
+            ProjectionRefused: a research request does not allow its block to be added or taken away now; the first by id.
             TitleTaken: the title is refused by its policy.
             EventRepeated: an event's id is in use, or stands twice in the commit.
             CommitRejected: storage rolled back for a reason of its own; the same commit may be tried again.
@@ -210,7 +241,7 @@ class CollaborationStore(Protocol):
         Operations and events stay. Replays, counters and activity time as in :meth:`commit`; both share one space of
         operation ids.
 
-        Raises: as :meth:`commit`, without ``TitleTaken`` and ``EventRepeated``.
+        Raises: as :meth:`commit`, without ``ProjectionRefused``, ``TitleTaken`` and ``EventRepeated``.
         """
         ...
 
@@ -226,5 +257,18 @@ class CollaborationStore(Protocol):
             StaleWrite: the channel is not at ``checkpoint.revision``; nothing is replaced or dropped.
             StaleCheckpoint: ``through`` lies beyond the latest sequence, or before the stored snapshot's (0 without one);
                 or no sidecar was written yet, so that there is none to copy (a commit with an empty one is enough).
+        """
+        ...
+
+    async def drop_child_conversations(self, *, lease: Lease) -> DroppedConversations:
+        """
+        Clear children of their conversations (:mod:`chopin_core.conversations`): in the sidecar, in the snapshot's copy of it,
+        and the Planner's summary and place in the transcript.
+
+        For the start of a process, before any room opens. Each child is cleared wholly or not at all, archived ones too, and a
+        second run finds nothing. Questions, threads and the document stay; no counter and no activity time moves.
+
+        Raises:
+            LeaseLost: the lease is not held.
         """
         ...
