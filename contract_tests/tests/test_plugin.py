@@ -63,7 +63,7 @@ def suite(run: pytest.Pytester, *given: str) -> pytest.RunResult:
 def test_a_strangers_adapter_is_run_by_its_place(run: pytest.Pytester) -> None:
     run.makepyfile(mine=MINE)
 
-    result = suite(run, "--adapter=mine:open_adapter", "-k", "users or fence")
+    result = suite(run, "--adapter=mine:open_adapter", "-k", "test_users or test_fence")
 
     assert result.ret == pytest.ExitCode.OK
     result.stdout.re_match_lines([r"=* storage contract =*", r"mine 1\.0: \d\d passed, 0 skipped"])
@@ -72,7 +72,7 @@ def test_a_strangers_adapter_is_run_by_its_place(run: pytest.Pytester) -> None:
 def test_several_adapters_run_the_same_tests(run: pytest.Pytester) -> None:
     run.makepyfile(mine=MINE)
 
-    result = suite(run, "--adapter=mine:open_adapter", MEMORY, "-k", "users")
+    result = suite(run, "--adapter=mine:open_adapter", MEMORY, "-k", "test_users")
 
     assert result.ret == pytest.ExitCode.OK
     result.stdout.fnmatch_lines(["mine 1.0: 9 passed, 0 skipped", "memory: 9 passed, 0 skipped"])
@@ -135,7 +135,7 @@ def test_memory_and_every_registered_adapter_run_by_default(run: pytest.Pytester
 def test_an_adapter_that_is_spared_a_test_fails_the_run(run: pytest.Pytester) -> None:
     run.makepyfile(mine=MINE)
 
-    result = suite(run, "--adapter=mine:open_adapter", MEMORY, "-k", "users and not (memory and unknown)")
+    result = suite(run, "--adapter=mine:open_adapter", MEMORY, "-k", "test_users and not (memory and unknown)")
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(
@@ -146,7 +146,7 @@ def test_an_adapter_that_is_spared_a_test_fails_the_run(run: pytest.Pytester) ->
 def test_an_adapter_that_skips_fails_the_run(run: pytest.Pytester) -> None:
     run.makepyfile(skipping=SKIPPING)
 
-    result = suite(run, "--adapter=skipping:open_adapter", "-k", "users")
+    result = suite(run, "--adapter=skipping:open_adapter", "-k", "test_users")
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["skipping:open_adapter: 0 passed, 9 skipped", "FAILED: a contract test was skipped"])
