@@ -14,6 +14,7 @@ from chopin_core.ids import OperationId, RepositoryId
 from chopin_core.people import Repository
 from chopin_core.ports.collaboration import TitleChange
 from chopin_core.ports.leases import Lease
+from chopin_core.ports.pruning import Pruning
 from chopin_storage_pg.storage import PgStorage
 
 from interrupting import AT_A_WAIT, Kind
@@ -71,6 +72,13 @@ async def checkpoints(storage: PgStorage, scene: Scene) -> object:
     wanted = checkpoint_of(scene.channel, revision=StorageRevision(1), through=StorageSequence(1))
     await storage.collaboration.checkpoint(wanted, lease=scene.writer)
     return True
+
+
+async def prunes(storage: PgStorage, scene: Scene) -> object:
+    step = Pruning(older_than=timedelta(0), limit=1, start=scene.channel.id)
+    pruned = await storage.collaboration.prune(step, lease=scene.writer)
+    assert pruned.operations == 1
+    return pruned
 
 
 async def loads(storage: PgStorage, scene: Scene) -> object:
@@ -147,6 +155,7 @@ JOURNAL_CALLS: Final = (
     Call(retitles, _ALL, operation=True),
     Call(replaces, _ALL, operation=True),
     Call(checkpoints, _ALL),
+    Call(prunes, _ALL),
     Call(loads, _ALL),
     Call(renews, _ALL),
 )
@@ -166,6 +175,7 @@ GUARDED: Final = (
     Call(retitles, _ALL, operation=True),
     Call(replaces, _ALL, operation=True),
     Call(checkpoints, _ALL),
+    Call(prunes, _ALL),
 )
 """The writes that need a lease."""
 

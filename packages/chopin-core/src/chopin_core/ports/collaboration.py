@@ -16,6 +16,7 @@ from chopin_core.ids import ChannelId, OperationId
 from chopin_core.instants import aware_field
 from chopin_core.jsonvalue import Json
 from chopin_core.ports.leases import Lease
+from chopin_core.ports.pruning import Pruned, Pruning
 from chopin_core.research.projections import ProjectionChange
 from chopin_core.sidecar import SidecarPatch, SidecarRecord
 from chopin_core.text import key_field, storable_field
@@ -156,8 +157,8 @@ class StoredChannel:
     """
     Everything needed to open a channel, from one consistent read.
 
-    ``updates`` are those after the snapshot, ascending; ``events`` are all, by sequence and ordinal. ``latest`` is the last
-    sequence given out, 0 for a new channel. ``sidecar`` is None until one was written.
+    ``updates`` are those after the snapshot, ascending; ``events`` are all that were not pruned, by sequence and ordinal.
+    ``latest`` is the last sequence given out, 0 for a new channel. ``sidecar`` is None until one was written.
     """
 
     channel: Channel
@@ -193,6 +194,9 @@ class CollaborationStore(Protocol):
 
     Checks come in the order in which they are listed below, and a refused write leaves nothing behind. A call that is
     cancelled or loses its connection is wholly kept or not at all; :meth:`operation` tells which.
+
+    Operations are remembered for the idempotency window: until :meth:`prune` is asked to forget them. Whoever repeats one, or
+    asks after it, must do so within the window.
     """
 
     async def load(self, channel_id: ChannelId) -> StoredChannel | None:
@@ -208,7 +212,8 @@ class CollaborationStore(Protocol):
         """
         Where an operation was kept (``repeated`` is True), or None if it was not and no write in flight can still keep it.
 
-        Waits for writes in flight on the channel, so that None is final.
+        Waits for writes in flight on the channel, so that None is final within the window. Of a pruned operation nothing is
+        known any more: None.
         """
         ...
 
@@ -216,8 +221,9 @@ class CollaborationStore(Protocol):
         """
         Keep the whole change or none of it: revision and sequence move by one each, also for an empty commit.
 
-        An operation that was kept before is answered again with its original numbers and ``repeated``, whatever the
-        payload: that comes before the checks of archive and revision, but after the lease. The activity time becomes the
+        An operation that was kept before, within the window, is answered again with its original numbers and ``repeated``,
+        whatever the payload: that comes before the checks of archive and revision, but after the lease. Once it was pruned
+        the same id is a new operation, which ``expected`` refuses if it was a late repeat. The activity time becomes the
         later of the stored one and ``now``. The count of unanswered decisions follows the sidecar. A title behaves as in
         ``ChannelStore.rename``: the slug goes with it, and the same title again changes nothing.
 
@@ -238,8 +244,8 @@ class CollaborationStore(Protocol):
         """
         Start a new history: the snapshot at the new revision and sequence, the sidecar replaced, the journal emptied.
 
-        Operations and events stay. Replays, counters and activity time as in :meth:`commit`; both share one space of
-        operation ids.
+        Operations and events stay. Replays (within the window), counters and activity time as in :meth:`commit`; both share
+        one space of operation ids.
 
         Raises: as :meth:`commit`, without ``ProjectionRefused``, ``TitleTaken`` and ``EventRepeated``.
         """
@@ -257,6 +263,20 @@ class CollaborationStore(Protocol):
             StaleWrite: the channel is not at ``checkpoint.revision``; nothing is replaced or dropped.
             StaleCheckpoint: ``through`` lies beyond the latest sequence, or before the stored snapshot's (0 without one);
                 or no sidecar was written yet, so that there is none to copy (a commit with an empty one is enough).
+        """
+        ...
+
+    async def prune(self, pruning: Pruning, *, lease: Lease) -> Pruned:
+        """
+        Forget old operations and the events of their commits: one step, in one short transaction.
+
+        In each channel, archived ones too, operations go in the order of their sequences, and none before all that precede it
+        are old enough. An event goes with the operation of its sequence, and its id is free again. A write in flight is not
+        touched. Nothing else changes: no revision, sequence or activity time, no journal, snapshot or sidecar; a sequence
+        is never given out again.
+
+        Raises:
+            LeaseLost: the lease is not held.
         """
         ...
 
