@@ -19,6 +19,7 @@ from chopin_core.ports.channels import Cursor, DescriptionDraft
 from chopin_core.ports.jobs import JobCursor
 from chopin_core.ports.leases import WRITER, Lease
 from chopin_core.ports.machines import MachineCredentials
+from chopin_core.ports.pruning import Pruning
 from chopin_core.ports.storage import Storage
 from chopin_core.research.projections import ProjectionAction, ProjectionChange
 from chopin_core.research.transcript import JobRole
@@ -97,7 +98,9 @@ async def peopled(storage: Storage, person: Person = AUTHOR, repository: Reposit
     answer = research.said(asked, attrs.evolve(job, id=JobId("short")))
     digest = f"sha256:{'0' * 64}"
     draft = DescriptionDraft(value="Text", plan_revision=PlanRevision(1), source_hash=digest, job_id=job.id, now=LATER)
+    pruning = Pruning(older_than=timedelta(days=1), limit=9, start=channel.id)
     known: dict[str, Any] = {
+        "pruning": pruning,
         "lease": lease, "now": LATER, "ttl": timedelta(minutes=1), "expected": job.revision, "generation": agent.generation,
         "channel_id": channel.id, "operation_id": commit.operation_id, "repository_id": repository.id, "user_id": person.id,
         "owner": person.id, "session_id": session.id, "machine_id": machine.id, "job_id": job.id,
