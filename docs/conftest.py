@@ -5,4 +5,4 @@ from __future__ import annotations
 from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
 
-pytest_collect_file = Sybil(parsers=[PythonCodeBlockParser()], patterns=["*.md"]).pytest()
+pytest_collect_file = Sybil(parsers=[PythonCodeBlockParser(future_imports=["annotations"])], patterns=["*.md"]).pytest()

@@ -6,7 +6,12 @@ That it turns red on broken promises is for ``test_mutants.py``.
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
+
+from chopin_contract_tests import plugin
+from chopin_core.ports.storage import Storage
 
 pytest_plugins = ["pytester"]
 
@@ -58,7 +63,7 @@ def suite(run: pytest.Pytester, *given: str) -> pytest.RunResult:
 def test_a_strangers_adapter_is_run_by_its_place(run: pytest.Pytester) -> None:
     run.makepyfile(mine=MINE)
 
-    result = suite(run, "--adapter=mine:open_adapter", "-k", "users or fence")
+    result = suite(run, "--adapter=mine:open_adapter", "-k", "test_users or test_fence")
 
     assert result.ret == pytest.ExitCode.OK
     result.stdout.re_match_lines([r"=* storage contract =*", r"mine 1\.0: \d\d passed, 0 skipped"])
@@ -67,10 +72,50 @@ def test_a_strangers_adapter_is_run_by_its_place(run: pytest.Pytester) -> None:
 def test_several_adapters_run_the_same_tests(run: pytest.Pytester) -> None:
     run.makepyfile(mine=MINE)
 
-    result = suite(run, "--adapter=mine:open_adapter", MEMORY, "-k", "users")
+    result = suite(run, "--adapter=mine:open_adapter", MEMORY, "-k", "test_users")
 
     assert result.ret == pytest.ExitCode.OK
     result.stdout.fnmatch_lines(["mine 1.0: 9 passed, 0 skipped", "memory: 9 passed, 0 skipped"])
+
+
+def test_what_passed_is_counted_for_each_store_and_adapter(run: pytest.Pytester) -> None:
+    run.makepyfile(mine=MINE)
+
+    result = suite(run, "--adapter=mine:open_adapter", MEMORY, "-k", "test_users or test_images and not (memory and unknown)")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED  # the memory adapter was spared some
+    said = [line.split() for line in result.stdout.lines]
+    row = said.index(["mine", "1.0", "memory"])
+    counts = {store: (int(mine), int(memory)) for store, mine, memory in said[row + 1 : row + 3]}
+    assert counts.keys() == {"images", "users"}
+    assert counts["users"] == (9, 9)
+    assert counts["images"][0] > counts["images"][1] > 0
+    totals = [sum(column) for column in zip(*counts.values(), strict=True)]
+    assert [int(line[-4]) for line in said[row + 3 : row + 5]] == totals
+
+
+def test_every_module_of_the_suite_states_a_store_of_the_port() -> None:
+    modules = [importlib.import_module(f"{plugin.__package__}.{path.stem}") for path in plugin.SUITE.glob("test_*.py")]
+    properties = {name for name, value in vars(Storage).items() if isinstance(value, property)}
+
+    assert {module.STORE for module in modules} == properties | {"storage"}
+
+
+def test_a_contract_test_that_states_no_store_stops_the_run(run: pytest.Pytester) -> None:
+    run.makeconftest(
+        """
+        from pathlib import Path
+        from chopin_contract_tests import plugin
+
+        plugin.SUITE = Path(__file__).parent
+        """
+    )
+    run.makepyfile("def test_nothing(adapter): pass")
+
+    result = run.runpytest_subprocess(*STRICT, MEMORY)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*test_nothing?memory? does not state its store (STORE = …), so nobody would count it"])
 
 
 def test_memory_and_every_registered_adapter_run_by_default(run: pytest.Pytester) -> None:
@@ -90,7 +135,7 @@ def test_memory_and_every_registered_adapter_run_by_default(run: pytest.Pytester
 def test_an_adapter_that_is_spared_a_test_fails_the_run(run: pytest.Pytester) -> None:
     run.makepyfile(mine=MINE)
 
-    result = suite(run, "--adapter=mine:open_adapter", MEMORY, "-k", "users and not (memory and unknown)")
+    result = suite(run, "--adapter=mine:open_adapter", MEMORY, "-k", "test_users and not (memory and unknown)")
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(
@@ -101,7 +146,7 @@ def test_an_adapter_that_is_spared_a_test_fails_the_run(run: pytest.Pytester) ->
 def test_an_adapter_that_skips_fails_the_run(run: pytest.Pytester) -> None:
     run.makepyfile(skipping=SKIPPING)
 
-    result = suite(run, "--adapter=skipping:open_adapter", "-k", "users")
+    result = suite(run, "--adapter=skipping:open_adapter", "-k", "test_users")
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["skipping:open_adapter: 0 passed, 9 skipped", "FAILED: a contract test was skipped"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from typing import Any, Final
 
 import attrs
@@ -129,7 +130,7 @@ def pairing(id: str = "machine-1", **changes: Any) -> Pairing:
         id=MachineId(id),
         owner=AUTHOR.id,
         label=f"Label of {id}",
-        token_hash=f"token of {id}".encode("utf-8", "surrogatepass"),
+        token_hash=sha256(id.encode("utf-8", "surrogatepass")).digest(),
         now=T0,
     )
     return attrs.evolve(plain, **changes)

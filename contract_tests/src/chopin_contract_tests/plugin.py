@@ -1,10 +1,10 @@
-"""The pytest plugin around the suite: the ``--adapter`` option, and the guard that every adapter runs every test."""
+"""The pytest plugin around the suite: the ``--adapter`` option, the guard that every adapter runs every test, the counts."""
 
 from __future__ import annotations
 
 import importlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Final
@@ -38,7 +38,12 @@ class Tally:
     chosen: Sequence[Chosen]
     names: dict[str, str] = attrs.field(factory=dict)
     labels: dict[str, str] = attrs.field(factory=dict)
+    stores: dict[str, str] = attrs.field(factory=dict)
     ran: Counter[str] = attrs.field(factory=Counter)
+    ran_on: Counter[tuple[str, str]] = attrs.field(factory=Counter)
+    """The same by adapter and store."""
+    rows: set[str] = attrs.field(factory=set)
+    """The stores of which any test was reported."""
     failed: Counter[str] = attrs.field(factory=Counter)
     skipped: Counter[str] = attrs.field(factory=Counter)
 
@@ -46,12 +51,14 @@ class Tally:
         label = self.labels.get(report.nodeid)
         if label is None:
             return
+        self.rows.add(self.stores[report.nodeid])
         if report.skipped or hasattr(report, "wasxfail"):
             self.skipped[label] += 1
         elif report.failed:
             self.failed[label] += 1
         elif report.when == "call":
             self.ran[label] += 1
+            self.ran_on[label, self.stores[report.nodeid]] += 1
 
     def fault(self) -> str | None:
         """Why the outcome proves nothing, although no test failed."""
@@ -61,6 +68,15 @@ class Tally:
             return "the adapters did not run the same number of tests (choose adapters with --adapter)"
         return None
 
+    def table(self) -> Iterator[str]:
+        """How many tests passed, a row for each store and a column for each adapter."""
+        heads = [self.names.get(adapter.label, adapter.label) for adapter in self.chosen]
+        width = max(map(len, self.rows), default=0)
+        yield "  ".join([" " * width, *heads])
+        for store in sorted(self.rows):
+            counts = [self.ran_on[adapter.label, store] for adapter in self.chosen]
+            yield "  ".join([store.ljust(width), *(f"{n:>{len(head)}}" for n, head in zip(counts, heads, strict=True))])
+
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         if self.labels and exitstatus == pytest.ExitCode.OK and self.fault():
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -69,6 +85,8 @@ class Tally:
         if not self.labels:
             return
         terminalreporter.section("storage contract")
+        for line in self.table():
+            terminalreporter.write_line(line)
         for adapter in self.chosen:
             name, failed = self.names.get(adapter.label, adapter.label), self.failed[adapter.label]
             terminalreporter.write_line(
@@ -119,4 +137,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         adapter = item.callspec.params.get("adapter") if hasattr(item, "callspec") else None
         if not isinstance(adapter, Chosen):
             raise pytest.UsageError(f"{item.nodeid} does not run on the adapters, so it is no contract test")
-        tally.labels[item.nodeid] = adapter.label
+        store = getattr(getattr(item, "module", None), "STORE", None)
+        if not isinstance(store, str):
+            raise pytest.UsageError(f"{item.nodeid} does not state its store (STORE = …), so nobody would count it")
+        tally.labels[item.nodeid], tally.stores[item.nodeid] = adapter.label, store

@@ -21,6 +21,7 @@ from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 from chopin_core.ports.web_sessions import WebSession
 
+STORE = "agents"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 MOMENT = timedelta(microseconds=1)

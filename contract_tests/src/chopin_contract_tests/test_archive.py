@@ -15,6 +15,7 @@ from chopin_core.ports.channels import Changed
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 
+STORE = "channels"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 
@@ -49,9 +50,11 @@ async def test_restoring_an_active_channel_changes_nothing(storage: Storage, cha
     assert await storage.channels.get(channel.id) == channel
 
 
-@pytest.mark.parametrize("late", [0, -1, -3600], ids=["same instant", "a second earlier", "an hour earlier"])
+@pytest.mark.parametrize(
+    "late", [0, 0.0009, -1, -3600], ids=["same instant", "900 µs later", "a second earlier", "an hour earlier"]
+)
 async def test_the_activity_moves_by_a_millisecond_when_the_clock_does_not(
-    storage: Storage, channel: Channel, late: int
+    storage: Storage, channel: Channel, late: float
 ) -> None:
     archived = (await storage.channels.archive(channel.id, now=at(late))).channel
     restored = (await storage.channels.restore(channel.id, now=at(late))).channel

@@ -18,6 +18,7 @@ from chopin_core.ports.collaboration import Commit, Replacement, StoredChannel, 
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 
+STORE = "collaboration"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 TURNS = [0, 1, 2, 3]

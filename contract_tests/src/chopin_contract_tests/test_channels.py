@@ -16,6 +16,7 @@ from chopin_core.ids import ChannelId, UserId
 from chopin_core.ports.collaboration import Snapshot, StoredChannel
 from chopin_core.ports.storage import Storage
 
+STORE = "channels"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 UNKNOWN = ChannelId("unknown")

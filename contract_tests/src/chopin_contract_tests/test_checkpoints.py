@@ -17,6 +17,7 @@ from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 from chopin_core.sidecar import SidecarPatch, SidecarRecord
 
+STORE = "collaboration"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 

@@ -18,6 +18,7 @@ from chopin_core.ports.collaboration import CommitResult, StoredChannel
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 
+STORE = "collaboration"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 ROUNDS = 5

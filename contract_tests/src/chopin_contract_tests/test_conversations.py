@@ -18,6 +18,7 @@ from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 from chopin_core.sidecar import SidecarRecord
 
+STORE = "collaboration"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 KEPT: dict[str, Json] = {

@@ -13,6 +13,7 @@ from chopin_core.ports.channels import DecisionCount
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 
+STORE = "channels"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 

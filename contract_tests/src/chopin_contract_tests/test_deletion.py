@@ -17,6 +17,7 @@ from chopin_contract_tests.builders import (
     sidecar,
     web_session,
 )
+from chopin_contract_tests.builders_jobs import claimed, request
 from chopin_contract_tests.races import race
 from chopin_core.channel import Channel, TitlePolicy
 from chopin_core.errors import ChannelActive, ChannelMissing, ChannelReferred
@@ -24,6 +25,7 @@ from chopin_core.ids import ChannelId, SessionId
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 
+STORE = "channels"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 
@@ -92,6 +94,28 @@ async def test_all_that_a_channel_owns_goes_with_it(storage: Storage, lease: Lea
     assert before is not None
     assert after is not None
     assert (after.last_document, after.revision, after.updated_at) == (None, before.revision, before.updated_at)
+
+
+async def test_its_jobs_go_with_it_and_what_they_were_called_is_free(storage: Storage, channel: Channel, lease: Lease) -> None:
+    made = request(channel)
+    await storage.jobs.enqueue(made, lease=lease)
+    job = await claimed(storage, channel, lease)
+    await storage.jobs.settle(job.token, "an artifact", now=at(1), lease=lease)
+    await storage.jobs.enqueue(request(channel, 2, target_key=made.target_key), lease=lease)
+
+    assert await storage.channels.delete(await archived(storage, channel))
+
+    assert await storage.jobs.list(channel.id) is None
+    assert await storage.jobs.get(channel.id, made.id) is None
+    again = await storage.channels.create(creation())
+    page = await storage.jobs.list(again.id)
+    assert page is not None
+    assert (page.revision, page.jobs) == (0, ())
+    fresh = await storage.jobs.enqueue(made, lease=lease)
+    assert (fresh.repeated, fresh.job.revision, fresh.job.target_generation) == (False, 1, 1)
+    detail = await storage.jobs.get(again.id, made.id)
+    assert detail is not None
+    assert detail.artifact is None
 
 
 async def test_title_and_every_slug_are_free_again(storage: Storage, channel: Channel) -> None:

@@ -17,6 +17,7 @@ from chopin_core.ports.channels import Changed, DescriptionDraft
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 
+STORE = "channels"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 

@@ -12,6 +12,7 @@ from chopin_core.ports.collaboration import Event, StoredEvent, TitleChange
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 
+STORE = "collaboration"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 

@@ -19,6 +19,7 @@ from chopin_core.ids import ChannelId, UserId
 from chopin_core.ports.images import LARGEST_IMAGE, ImageType
 from chopin_core.ports.storage import Storage
 
+STORE = "images"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 

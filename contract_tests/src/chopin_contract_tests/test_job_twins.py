@@ -21,6 +21,8 @@ from chopin_core.jobs.job import ClaimToken, Job, Request
 from chopin_core.ports.jobs import JobCursor, JobPage
 from chopin_core.ports.storage import Storage
 
+STORE = "jobs"
+
 PLACES: Final = [ChannelId("a"), ChannelId("B")]
 
 places = st.sampled_from([*PLACES, *PLACES, *PLACES, ChannelId("unknown")])

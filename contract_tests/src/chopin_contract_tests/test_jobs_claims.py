@@ -21,6 +21,7 @@ from chopin_core.ports.jobs import CLAIM_LIMIT
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 
+STORE = "jobs"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 

@@ -31,6 +31,7 @@ from chopin_core.jobs.job import Job, JobState
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 
+STORE = "jobs"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 Control: TypeAlias = Callable[[Storage, Job, datetime, Lease], Awaitable[Job]]
@@ -327,50 +328,6 @@ async def test_a_reason_of_any_text_a_column_can_keep_comes_back_exactly(
 
     assert (paused.reason, cancelled.reason) == (text, text + "!")
     assert await stored(storage, job) == cancelled
-
-
-# The archive
-
-
-async def test_only_an_allowed_cancellation_reaches_the_archive(
-    storage: Storage, channel: Channel, lease: Lease, job: Job
-) -> None:
-    await storage.channels.archive(channel.id, now=at(1))
-    before = await seen(storage, channel)
-
-    for job_id in (job.id, JobId("unknown")):
-        with pytest.raises(ChannelArchived) as caught:
-            await storage.jobs.cancel(channel.id, job_id, now=at(5), lease=lease)
-        assert caught.value.channel_id == channel.id
-    with pytest.raises(JobMissing):
-        await storage.jobs.cancel(channel.id, JobId("unknown"), allow_archived=True, now=at(5), lease=lease)
-    assert await seen(storage, channel) == before
-
-    cancelled = await storage.jobs.cancel(channel.id, job.id, allow_archived=True, now=at(5), lease=lease)
-    assert cancelled.state is JobState.CANCELLED
-    with pytest.raises(ChannelArchived):
-        await cancels(storage, job, at(6), lease)
-
-
-async def test_an_allowance_is_not_needed_outside_the_archive(
-    storage: Storage, channel: Channel, lease: Lease, job: Job
-) -> None:
-    cancelled = await storage.jobs.cancel(channel.id, job.id, allow_archived=True, now=at(5), lease=lease)
-
-    assert cancelled.state is JobState.CANCELLED
-
-
-@pytest.mark.parametrize("control", EXPECTING)
-async def test_other_control_goes_on_in_the_archive(
-    storage: Storage, channel: Channel, lease: Lease, job: Job, control: Control
-) -> None:
-    if control is resumes:
-        job = await pauses(storage, job, at(1), lease)
-    archived = (await storage.channels.archive(channel.id, now=at(2))).channel
-
-    assert await stored(storage, job) == job
-    assert (await control(storage, job, at(5), lease)).revision == job.revision + 1
-    assert await storage.channels.get(channel.id) == archived
 
 
 # At once

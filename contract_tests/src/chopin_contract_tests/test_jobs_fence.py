@@ -20,6 +20,7 @@ from chopin_core.jobs.job import Job
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 
+STORE = "jobs"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 Write: TypeAlias = Callable[[Storage, Channel, Job, Lease], Awaitable[object]]

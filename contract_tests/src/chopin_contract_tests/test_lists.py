@@ -14,6 +14,7 @@ from chopin_core.ports.channels import PAGE_LIMIT, ChannelStore, Cursor, Page
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 
+STORE = "channels"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 IDS = ["B", "Z", "_", "a", "a-1", "b", "z", "é", "\uffff", "😀"]

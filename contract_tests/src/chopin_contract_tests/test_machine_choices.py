@@ -15,6 +15,7 @@ from chopin_core.ids import ChannelId, MachineId, UserId
 from chopin_core.ports.machines import Machine
 from chopin_core.ports.storage import Storage
 
+STORE = "machines"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 NOBODY, NOWHERE, NOTHING = UserId("nobody"), ChannelId("nowhere"), MachineId("nothing")

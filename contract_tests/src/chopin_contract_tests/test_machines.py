@@ -19,6 +19,7 @@ from chopin_core.ids import MachineId, RepositoryId, UserId
 from chopin_core.ports.machines import Machine, MachineCredentials
 from chopin_core.ports.storage import Storage
 
+STORE = "machines"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 UNKNOWN = MachineId("unknown")

@@ -21,6 +21,7 @@ from chopin_core.ports.leases import Lease
 from chopin_core.ports.navigation import AddedProject, MovedNavigation, Navigation, Project, Sidebar
 from chopin_core.ports.storage import Storage
 
+STORE = "navigation"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 EMPTY = Sidebar(projects=(), navigation=None, repository_id=None)

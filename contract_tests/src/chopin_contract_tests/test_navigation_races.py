@@ -12,6 +12,7 @@ from chopin_core.counters import NavigationRevision
 from chopin_core.errors import ChannelArchived
 from chopin_core.ports.storage import Storage
 
+STORE = "navigation"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 

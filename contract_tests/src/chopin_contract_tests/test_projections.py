@@ -39,6 +39,7 @@ from chopin_core.research.projections import ProjectionAction, ProjectionChange
 from chopin_core.research.transcript import JobRole
 from chopin_core.research.workspace import Origin
 
+STORE = "collaboration"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 ADD, REMOVE = ProjectionAction.ADD, ProjectionAction.REMOVE

@@ -26,6 +26,7 @@ from chopin_core.ports.storage import Storage
 from chopin_core.research.transcript import Author, TurnKind
 from chopin_core.research.workspace import InlineReference, Origin
 
+STORE = "research"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 NOWHERE = ChannelId("nowhere")

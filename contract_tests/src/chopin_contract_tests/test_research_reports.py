@@ -16,7 +16,6 @@ from chopin_contract_tests.research import (
     failed,
     job_for,
     linked_job,
-    planners,
     proposal,
     report,
     said,
@@ -33,13 +32,14 @@ from chopin_core.errors import (
     ResearchRefused,
     TurnMissing,
 )
-from chopin_core.ids import ChannelId, JobId, MessageId, RepositoryId, TurnId, WorkspaceId
+from chopin_core.ids import JobId, MessageId, TurnId
 from chopin_core.ports.leases import Lease
-from chopin_core.ports.research import Asked, TerminalRecovery
+from chopin_core.ports.research import Asked
 from chopin_core.ports.storage import Storage
 from chopin_core.research.transcript import Author, JobRole, Transcript
-from chopin_core.research.workspace import InlineReference, report_id
+from chopin_core.research.workspace import report_id
 
+STORE = "research"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 EVIDENCE, ANSWER = JobRole.EVIDENCE, JobRole.ANSWER
@@ -297,88 +297,6 @@ async def test_a_deleted_document_takes_its_requests_along_and_frees_their_keys(
     assert await storage.research.list(again.id) == ()
     fresh = await storage.research.start(start(again.id), lease=lease)
     assert not fresh.repeated
-
-
-# Lists and recovery
-
-
-async def test_requests_are_listed_by_their_latest_activity(storage: Storage, channel: Channel, lease: Lease) -> None:
-    for name, now in (("b", 1), ("a", 1), ("c", 2)):
-        await storage.research.start(start(channel.id, name, proposal={"now": at(now)}), lease=lease)
-    await storage.research.start(
-        attrs.evolve(planners(channel.id, "p"), proposal=attrs.evolve(planners(channel.id, "p").proposal, now=at(3))),
-        lease=lease,
-    )
-
-    names = [workspace.id.removeprefix("workspace-") for workspace in await storage.research.list(channel.id)]
-    assert names == ["p", "c", "a", "b"]
-    without = await storage.research.list(channel.id, limit=2, include_planner=False)
-    assert [workspace.id.removeprefix("workspace-") for workspace in without] == ["c", "a"]
-    assert len(await storage.research.list(channel.id, limit=0)) == 1
-    assert await storage.research.list(ChannelId("nowhere")) == ()
-
-
-async def test_a_repository_shows_its_documents_with_their_requests(storage: Storage, channel: Channel, lease: Lease) -> None:
-    later = await storage.channels.create(creation("later", now=at(5)))
-    await storage.channels.create(creation("without", now=at(6)))
-    for one, name in ((channel, "1"), (later, "2"), (later, "3")):
-        await storage.research.start(start(one.id, name), lease=lease)
-
-    shown = await storage.research.list_repository(REPOSITORY.id)
-    assert [(group.channel.id, len(group.workspaces)) for group in shown.channels] == [(later.id, 2), (channel.id, 1)]
-    assert not shown.truncated
-    short = await storage.research.list_repository(REPOSITORY.id, limit=2)
-    assert ([group.channel.id for group in short.channels], short.truncated) == ([later.id], True)
-    await storage.channels.archive(later.id, now=at(9))
-    assert len((await storage.research.list_repository(REPOSITORY.id)).channels) == 1
-    assert len((await storage.research.list_repository(REPOSITORY.id, include_archived=True)).channels) == 2
-    assert (await storage.research.list_repository(RepositoryId("none"))).channels == ()
-
-
-async def test_references_that_still_have_to_be_placed_are_found(storage: Storage, channel: Channel, lease: Lease) -> None:
-    asked = await storage.research.start(planners(channel.id, "a", inline_reference=True), lease=lease)
-    await storage.research.start(planners(channel.id, "b"), lease=lease)
-    recovery = storage.research.reference_recovery
-
-    assert await recovery() == (asked.workspace,)
-    assert await recovery(after=asked.workspace.id) == ()
-    assert await recovery(channel_id=ChannelId("other")) == ()
-    await storage.research.mark_reference_placed(channel.id, asked.workspace.id, now=at(9), lease=lease)
-    placed = attrs.evolve(asked.workspace, inline_reference=InlineReference.PLACED)
-    assert (await transcript(storage, asked)).workspace == placed
-    assert await recovery() == (placed,)  # nobody looks for evidence yet
-    await linked_job(storage, lease, asked, EVIDENCE)
-    assert await recovery() == ()
-    with pytest.raises(ResearchRefused) as refused:
-        await storage.research.mark_reference_placed(channel.id, WorkspaceId("workspace-b"), now=at(9), lease=lease)
-    assert refusal(refused) == "no-reference"
-
-
-@pytest.mark.parametrize("role", [EVIDENCE, ANSWER])
-async def test_a_planners_request_that_failed_is_found(storage: Storage, channel: Channel, lease: Lease, role: JobRole) -> None:
-    asked = await storage.research.start(planners(channel.id, inline_reference=True), lease=lease)
-    await storage.research.mark_reference_placed(channel.id, asked.workspace.id, now=at(1), lease=lease)
-    job = await linked_job(storage, lease, asked, role)
-    assert await storage.research.terminal_recovery() == ()
-
-    await failed(storage, lease, job)
-
-    ended = TerminalRecovery(workspace_id=asked.workspace.id, channel_id=channel.id, job_id=job.id)
-    assert await storage.research.terminal_recovery() == (ended,)
-    assert await storage.research.terminal_recovery(after=asked.workspace.id) == ()
-
-
-async def test_a_planners_request_is_found_once_its_answer_is_published(
-    storage: Storage, channel: Channel, lease: Lease
-) -> None:
-    asked = await storage.research.start(planners(channel.id, inline_reference=True), lease=lease)
-    await storage.research.mark_reference_placed(channel.id, asked.workspace.id, now=at(1), lease=lease)
-    job = await completed(storage, lease, await linked_job(storage, lease, asked, ANSWER))
-    assert await storage.research.terminal_recovery() == ()
-
-    await storage.research.publish(report(asked, job), lease=lease)
-
-    assert [ended.job_id for ended in await storage.research.terminal_recovery()] == [job.id]
 
 
 async def test_another_turn_may_have_jobs_of_its_own(storage: Storage, channel: Channel, lease: Lease, asked: Asked) -> None:

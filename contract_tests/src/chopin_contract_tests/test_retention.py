@@ -25,6 +25,7 @@ from chopin_core.ports.leases import Lease
 from chopin_core.ports.pruning import LONGEST_WINDOW, Pruned, Pruning
 from chopin_core.ports.storage import Storage
 
+STORE = "collaboration"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 DAY = timedelta(days=1)

@@ -8,6 +8,7 @@ from chopin_contract_tests.builders import ELSEWHERE, REPOSITORY, at, creation
 from chopin_core.ids import ChannelId
 from chopin_core.ports.storage import Storage
 
+STORE = "channels"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 

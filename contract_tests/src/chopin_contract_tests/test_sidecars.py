@@ -11,6 +11,7 @@ from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 from chopin_core.sidecar import SidecarPatch, SidecarRecord
 
+STORE = "collaboration"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 BASE = SidecarRecord(head={"n": 1}, sections={"graph": {"a": 1}, "creation": [1], "mcpUpdates.one": 1, "mcpUpdates.two": 2})

@@ -9,6 +9,7 @@ from chopin_core.channel import SLUG_LENGTH, Channel, slug_of
 from chopin_core.ids import ChannelId
 from chopin_core.ports.storage import Storage
 
+STORE = "channels"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 

@@ -19,6 +19,7 @@ from chopin_core.ids import RepositoryId
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 
+STORE = "leases"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 MINUTE = timedelta(minutes=1)

@@ -33,6 +33,7 @@ from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 from chopin_core.sidecar import SidecarPatch, SidecarRecord
 
+STORE = "storage"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 UNSTORABLE = {"NUL": "a\0b", "high half": "a\ud800b", "low half": "a\udc00b", "halves reversed": "\udc00\ud800"}

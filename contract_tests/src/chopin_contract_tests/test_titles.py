@@ -15,6 +15,7 @@ from chopin_core.ports.channels import Changed
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.storage import Storage
 
+STORE = "channels"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 UNIQUE = TitlePolicy.UNIQUE
@@ -57,8 +58,10 @@ async def test_the_same_title_again_changes_nothing(storage: Storage, policy: Ti
     assert await storage.channels.get(before.id) == before
 
 
-@pytest.mark.parametrize("late", [0, -1, -3600], ids=["same instant", "a second earlier", "an hour earlier"])
-async def test_the_activity_moves_by_a_millisecond_when_the_clock_does_not(storage: Storage, late: int) -> None:
+@pytest.mark.parametrize(
+    "late", [0, 0.0009, -1, -3600], ids=["same instant", "900 µs later", "a second earlier", "an hour earlier"]
+)
+async def test_the_activity_moves_by_a_millisecond_when_the_clock_does_not(storage: Storage, late: float) -> None:
     before = await named(storage, "a", "Before")
 
     changed = await storage.channels.rename(before.id, "After", now=at(late))

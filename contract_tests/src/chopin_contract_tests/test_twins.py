@@ -37,6 +37,8 @@ from chopin_core.ports.leases import WRITER
 from chopin_core.ports.storage import Storage
 from chopin_core.sidecar import SidecarPatch
 
+STORE = "storage"
+
 ids = st.sampled_from(["a", "é", "é", "😀", "😀", "_", "_"])
 """Of channels to be created; ``a`` exists from the start, as ``B`` does."""
 

@@ -13,6 +13,7 @@ from chopin_core.ids import UserId
 from chopin_core.people import User
 from chopin_core.ports.storage import Storage
 
+STORE = "users"
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 STRANGER = attrs.evolve(AUTHOR, id=UserId("user-2"), login="grace")

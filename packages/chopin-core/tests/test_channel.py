@@ -145,5 +145,10 @@ def test_titles_that_differ_otherwise_do_not(one: str, other: str) -> None:
 def test_activity_moves_on_and_no_further_than_it_must(stored: datetime, now: datetime) -> None:
     after = moved_on(stored, now)
 
-    assert after > stored
-    assert after == (now if now > stored else stored + timedelta(milliseconds=1))
+    assert after - stored >= timedelta(milliseconds=1)
+    assert after in (now, stored + timedelta(milliseconds=1))
+
+
+@given(instants, st.integers(0, 999))
+def test_activity_moves_by_a_millisecond_though_the_clock_moved_by_less(stored: datetime, microseconds: int) -> None:
+    assert moved_on(stored, stored + timedelta(microseconds=microseconds)) == stored + timedelta(milliseconds=1)

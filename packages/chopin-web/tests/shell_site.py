@@ -76,6 +76,7 @@ class Register:
 @attrs.frozen(kw_only=True)
 class Site:
     origin: str
+    app: ASGIApp
     storage: MemoryStorage
     rooms: Rooms
     register: Register
@@ -163,7 +164,7 @@ async def running_site(server: str = "hypercorn", ready: Callable[[], Awaitable[
                 ready=ready or storage.health,
             )
             async with SERVERS[server](app, listener):
-                yield Site(origin=origin, storage=storage, rooms=chopin.rooms, register=register, fatal=fatal)
+                yield Site(origin=origin, app=app, storage=storage, rooms=chopin.rooms, register=register, fatal=fatal)
                 await chopin.rooms.close()
 
 

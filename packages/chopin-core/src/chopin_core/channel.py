@@ -115,4 +115,4 @@ def free_slug(title: str, taken: Callable[[str], bool]) -> str:
 
 def moved_on(stored: datetime, now: datetime) -> datetime:
     """The activity time after a rename, archive or restore: ``now``, but always at least 1 ms after the stored one."""
-    return now if now > stored else stored + timedelta(milliseconds=1)
+    return max(now, stored + timedelta(milliseconds=1))

@@ -8,14 +8,14 @@ from datetime import datetime
 import attrs
 
 from chopin_core.ids import RepositoryId, UserId
-from chopin_core.text import storable_field
+from chopin_core.text import key_field, storable_field
 
 
 @attrs.frozen(kw_only=True)
 class Person:
     """Somebody whose identity was established; ``avatar_url`` may be empty."""
 
-    id: UserId = attrs.field(validator=storable_field)
+    id: UserId = attrs.field(validator=key_field)
     login: str = attrs.field(validator=storable_field)
     avatar_url: str = attrs.field(default="", validator=storable_field)
 
@@ -33,7 +33,7 @@ class User:
 class Repository:
     """A repository: ``id`` (GitHub's node id) is the authority, ``owner`` and ``name`` only locate it."""
 
-    id: RepositoryId = attrs.field(validator=storable_field)
+    id: RepositoryId = attrs.field(validator=key_field)
     owner: str = attrs.field(validator=storable_field)
     name: str = attrs.field(validator=storable_field)
 

@@ -9,10 +9,11 @@ from chopin_core.ids import ChannelId, OperationId
 from chopin_core.ports.collaboration import Checkpoint, Commit, CommitResult, DroppedConversations, Replacement, StoredChannel
 from chopin_core.ports.leases import Lease
 from chopin_core.ports.pruning import Pruned, Pruning
-from chopin_storage_pg import accompanied, conversations, fences, loading, pruning, rows, snapshots
+from chopin_storage_pg import accompanied, conversations, fences, loading, rows, snapshots
 from chopin_storage_pg.engine import Connections
 from chopin_storage_pg.grouping import GroupedCommits
 from chopin_storage_pg.outcomes import Outcomes
+from chopin_storage_pg.pruning import prune as forget
 
 
 class PgCollaborationStore:
@@ -51,10 +52,10 @@ class PgCollaborationStore:
         async with self._connections.writing() as connection:
             await snapshots.checkpoint(connection, checkpoint, lease)
 
-    async def prune(self, wanted: Pruning, *, lease: Lease) -> Pruned:
+    async def prune(self, pruning: Pruning, *, lease: Lease) -> Pruned:
         _refuse_impossible_lease(lease)
         async with self._connections.writing() as connection:
-            return await pruning.prune(connection, wanted, lease)
+            return await forget(connection, pruning, lease)
 
     async def drop_child_conversations(self, *, lease: Lease) -> DroppedConversations:
         _refuse_impossible_lease(lease)

@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import insert
 from chopin_core.counters import FencingToken
 from chopin_core.errors import ChopinError, StorageUnavailable
 from chopin_core.ports.leases import Lease
-from chopin_core.text import storable
+from chopin_core.text import key, storable
 from chopin_storage_pg import rows
 from chopin_storage_pg.engine import Connections, DriverConnection, driver_of
 from chopin_storage_pg.faults import translated
@@ -44,7 +44,7 @@ class PgLeaseStore:
         self._abandoned: set[asyncio.Task[Lease | None]] = set()
 
     async def acquire(self, name: str, owner: str, ttl: timedelta) -> Lease | None:
-        storable(name, "name")
+        key(name, "name")
         storable(owner, "owner")
         expiry = func.clock_timestamp() + ttl
         async with self._connections.writing() as connection:

@@ -14,7 +14,7 @@ from chopin_core.counters import CredentialRevision
 from chopin_core.errors import ChannelMissing, CorruptRecord, MachineExists, MachineMissing
 from chopin_core.ids import ChannelId, MachineId, RepositoryId, UserId
 from chopin_core.jsonvalue import decode, encode
-from chopin_core.ports.machines import Machine, MachineCredentials, Pairing
+from chopin_core.ports.machines import Machine, MachineCredentials, Pairing, refuse_long_hash
 from chopin_core.text import storable
 from chopin_storage_pg import rows
 from chopin_storage_pg.engine import Connections
@@ -95,6 +95,7 @@ class PgMachineStore:
             return result.rowcount == 1
 
     async def authorize(self, machine_id: MachineId, *, owner: UserId, token_hash: bytes, ciphertext: bytes) -> Machine:
+        refuse_long_hash(token_hash)
         return await self._owners(
             machine_id,
             owner,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from sqlalchemy import Select, and_, case, func, or_, select
+from sqlalchemy import Select, and_, case, false, func, or_, select
 
 from chopin_core.ids import ChannelId, RepositoryId, WorkspaceId
 from chopin_core.jobs.job import JobState
 from chopin_core.ports.research import MOST_CHANNELS, PAGE_LIMIT
 from chopin_core.research.workspace import InlineReference, Origin
+from chopin_core.text import key
+from chopin_storage_pg import rows
 from chopin_storage_pg.tables import background_jobs, channels, research_turns, research_workspaces
 
 _INITIAL: Final = and_(research_turns.c.workspace_id == research_workspaces.c.id, research_turns.c.ordinal == 1)
@@ -100,7 +102,7 @@ def ended(limit: int, after: WorkspaceId | None, channel_id: ChannelId | None) -
 
 def _page(query: Select[Any], limit: int, after: WorkspaceId | None, channel_id: ChannelId | None) -> Select[Any]:
     if after is not None:
-        query = query.where(research_workspaces.c.id > after)
+        query = query.where(research_workspaces.c.id > key(after, "after"))
     if channel_id is not None:
-        query = query.where(research_workspaces.c.channel_id == channel_id)
+        query = query.where(research_workspaces.c.channel_id == channel_id if rows.can_exist(channel_id) else false())
     return query.order_by(research_workspaces.c.id).limit(clamped(limit))

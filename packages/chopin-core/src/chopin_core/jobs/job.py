@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import enum
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -27,7 +27,7 @@ from chopin_core.ids import ChannelId, JobId
 from chopin_core.instants import aware_field
 from chopin_core.jobs.progress import KEPT, Progress, Step
 from chopin_core.jsonvalue import Json
-from chopin_core.text import storable, storable_field
+from chopin_core.text import key_field, named_field, storable, storable_field
 
 _LARGEST_VERSION: Final = 2**31 - 1
 
@@ -84,11 +84,6 @@ class ClaimToken:
     generation: ClaimGeneration
 
 
-def _named_field(instance: object, attribute: attrs.Attribute[Any], value: str) -> None:
-    if not storable(value, attribute.name):
-        raise InvalidField(attribute.name, "is empty")
-
-
 @attrs.frozen(kw_only=True)
 class Request:
     """
@@ -101,13 +96,13 @@ class Request:
         InvalidField: a name is empty or cannot be stored, or the version is no positive 32-bit integer.
     """
 
-    id: JobId = attrs.field(validator=_named_field)
+    id: JobId = attrs.field(validator=[named_field, key_field])
     channel_id: ChannelId
-    type: str = attrs.field(validator=_named_field)
+    type: str = attrs.field(validator=named_field)
     version: int = attrs.field()
-    target_key: str = attrs.field(validator=_named_field)
-    idempotency_key: str = attrs.field(validator=_named_field)
-    fingerprint: str = attrs.field(validator=_named_field)
+    target_key: str = attrs.field(validator=[named_field, key_field])
+    idempotency_key: str = attrs.field(validator=[named_field, key_field])
+    fingerprint: str = attrs.field(validator=named_field)
     origin: JobOrigin
     input: Json
     available_at: datetime = attrs.field(validator=aware_field)

@@ -10,7 +10,7 @@ from chopin_core.counters import FencingToken
 from chopin_core.errors import LeaseLost
 from chopin_core.memory.tables import Connection, Tables
 from chopin_core.ports.leases import Lease
-from chopin_core.text import storable
+from chopin_core.text import key, storable
 
 _LONG_AGO = datetime.fromtimestamp(0, UTC)
 
@@ -38,7 +38,7 @@ class MemoryLeaseStore:
     _connection: Connection
 
     async def acquire(self, name: str, owner: str, ttl: timedelta) -> Lease | None:
-        storable(name, "name")
+        key(name, "name")
         storable(owner, "owner")
         tables = await self._connection.turn()
         now = self._connection.clock()

@@ -11,7 +11,7 @@ from chopin_core.errors import MachineExists, MachineMissing, UserMissing
 from chopin_core.ids import ChannelId, MachineId, RepositoryId, UserId
 from chopin_core.memory.channels import channel_of
 from chopin_core.memory.tables import Connection, KeptMachine, Tables, utc
-from chopin_core.ports.machines import Machine, MachineCredentials, Pairing
+from chopin_core.ports.machines import Machine, MachineCredentials, Pairing, refuse_long_hash
 from chopin_core.text import storable
 
 
@@ -82,6 +82,7 @@ class MemoryMachineStore:
         return True
 
     async def authorize(self, machine_id: MachineId, *, owner: UserId, token_hash: bytes, ciphertext: bytes) -> Machine:
+        refuse_long_hash(token_hash)
         tables = await self._connection.turn()
         kept = _owned(tables, machine_id, owner)
         other = _with_token(tables, token_hash)

@@ -15,6 +15,7 @@ from chopin_core.research import rules
 from chopin_core.research.projections import working_on
 from chopin_core.research.transcript import Ask, Author, Message, Turn
 from chopin_core.research.workspace import Origin, Proposal, Workspace
+from chopin_core.text import key
 
 
 def linked_job(tables: Tables, job: Job) -> rules.LinkedJob:
@@ -37,9 +38,10 @@ def first(workspaces: Iterable[Workspace], fits: Callable[[Workspace], bool]) ->
 
 
 def after_id(workspaces: Iterable[Workspace], after: WorkspaceId | None, limit: int | None) -> list[Workspace]:
-    ordered = sorted(
-        (workspace for workspace in workspaces if after is None or workspace.id > after), key=lambda workspace: workspace.id
-    )
+    ordered = sorted(workspaces, key=lambda workspace: workspace.id)
+    if after is not None:
+        last = key(after, "after")
+        ordered = [workspace for workspace in ordered if workspace.id > last]
     return ordered if limit is None else ordered[: min(max(limit, 1), PAGE_LIMIT)]
 
 

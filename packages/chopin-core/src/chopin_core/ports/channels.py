@@ -17,7 +17,7 @@ from chopin_core.instants import aware_field
 from chopin_core.people import Repository
 from chopin_core.ports.leases import Lease
 from chopin_core.sidecar import SidecarRecord
-from chopin_core.text import storable_field
+from chopin_core.text import key_field, storable_field
 
 PAGE_LIMIT = 100
 
@@ -38,13 +38,13 @@ class Initial:
 class ChannelCreate:
     """A channel to be created. The title is kept as given; trimming and bounds are the caller's."""
 
-    id: ChannelId = attrs.field(validator=storable_field)
+    id: ChannelId = attrs.field(validator=key_field)
     repository: Repository
     title: str = attrs.field(validator=storable_field)
-    created_by: UserId = attrs.field(validator=storable_field)
+    created_by: UserId = attrs.field(validator=key_field)
     now: datetime = attrs.field(validator=aware_field)
     titles: TitlePolicy = TitlePolicy.REPEATABLE
-    parent_id: ChannelId | None = attrs.field(default=None, validator=storable_field)
+    parent_id: ChannelId | None = attrs.field(default=None, validator=key_field)
     initial: Initial | None = None
 
     @parent_id.validator
@@ -79,7 +79,7 @@ class DescriptionDraft:
     plan_revision: PlanRevision
     source_hash: str = attrs.field()
     generator_version: int = attrs.field(default=GENERATOR_VERSION)
-    job_id: JobId = attrs.field(validator=storable_field)
+    job_id: JobId = attrs.field(validator=key_field)
     now: datetime = attrs.field(validator=aware_field)
 
     @value.validator
@@ -130,7 +130,7 @@ class Cursor:
     """The last row of a page: its sorting instant (updated for ``list``, created for ``scan``) and its id."""
 
     at: datetime = attrs.field(validator=aware_field)
-    id: ChannelId
+    id: ChannelId = attrs.field(validator=key_field)
 
 
 @attrs.frozen(kw_only=True)

@@ -19,14 +19,14 @@ from chopin_core.ports.leases import Lease
 from chopin_core.ports.pruning import Pruned, Pruning
 from chopin_core.research.projections import ProjectionChange
 from chopin_core.sidecar import SidecarPatch, SidecarRecord
-from chopin_core.text import storable_field
+from chopin_core.text import key_field, storable_field
 
 
 @attrs.frozen(kw_only=True)
 class Event:
     """One thing that happened, to be kept in order. ``id`` is unique within its channel."""
 
-    id: str = attrs.field(validator=storable_field)
+    id: str = attrs.field(validator=key_field)
     kind: str = attrs.field(validator=storable_field)
     payload: Json
     created_at: datetime = attrs.field(validator=aware_field)
@@ -56,7 +56,7 @@ class Commit:
     """
 
     channel_id: ChannelId
-    operation_id: OperationId = attrs.field(validator=storable_field)
+    operation_id: OperationId = attrs.field(validator=key_field)
     expected: StorageRevision
     epoch: Epoch = attrs.field(validator=storable_field)
     now: datetime = attrs.field(validator=aware_field)
@@ -83,7 +83,7 @@ class Replacement:
     """A document that takes the place of the whole history of its channel, under a new epoch."""
 
     channel_id: ChannelId
-    operation_id: OperationId = attrs.field(validator=storable_field)
+    operation_id: OperationId = attrs.field(validator=key_field)
     expected: StorageRevision
     epoch: Epoch = attrs.field(validator=storable_field)
     now: datetime = attrs.field(validator=aware_field)

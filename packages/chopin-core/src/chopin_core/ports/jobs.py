@@ -14,7 +14,7 @@ from chopin_core.jobs.job import ClaimToken, Job, Request
 from chopin_core.jobs.progress import Step
 from chopin_core.jsonvalue import Json
 from chopin_core.ports.leases import Lease
-from chopin_core.text import storable_field
+from chopin_core.text import key_field
 
 CLAIM_LIMIT = 100
 PAGE_LIMIT = 100
@@ -54,7 +54,7 @@ class JobCursor:
     """The last job of a page: when it was made, and its id."""
 
     at: datetime = attrs.field(validator=aware_field)
-    id: JobId = attrs.field(validator=storable_field)
+    id: JobId = attrs.field(validator=key_field)
 
 
 @attrs.frozen(kw_only=True)

@@ -34,7 +34,7 @@ class LeaseStore(Protocol):
         under the next token, by whomever. Waits for a guarded write in flight under the lease being taken over.
 
         Raises:
-            InvalidField: name or owner holds NUL or an unpaired surrogate.
+            InvalidField: the name is no key, or the owner cannot be stored (see ``text``).
         """
         ...
 

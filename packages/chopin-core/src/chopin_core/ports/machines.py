@@ -11,7 +11,7 @@ from chopin_core.counters import LARGEST, CredentialRevision
 from chopin_core.errors import InvalidField
 from chopin_core.ids import ChannelId, MachineId, RepositoryId, UserId
 from chopin_core.instants import aware_field
-from chopin_core.text import storable_field
+from chopin_core.text import LONGEST_KEY, key_field, storable_field
 
 
 @attrs.frozen(kw_only=True)
@@ -27,18 +27,31 @@ class MachineCredentials:
             raise InvalidField("revision", "is no counter")
 
 
+def refuse_long_hash(value: bytes) -> None:
+    """
+    Raises:
+        InvalidField: it has more bytes than an index can hold, which no hash of a token has.
+    """
+    if len(value) > LONGEST_KEY:
+        raise InvalidField("token_hash", f"has more than {LONGEST_KEY} bytes")
+
+
 @attrs.frozen(kw_only=True)
 class Pairing:
     """A machine to be paired. ``token_hash`` is what is kept of its token."""
 
-    id: MachineId = attrs.field(validator=storable_field)
-    owner: UserId = attrs.field(validator=storable_field)
+    id: MachineId = attrs.field(validator=key_field)
+    owner: UserId = attrs.field(validator=key_field)
     label: str = attrs.field(validator=storable_field)
     repositories: frozenset[RepositoryId] = frozenset()
     auto_run: bool = False
     token_hash: bytes = attrs.field(repr=False)
     ciphertext: bytes | None = attrs.field(default=None, repr=False)
     now: datetime = attrs.field(validator=aware_field)
+
+    @token_hash.validator
+    def _short(self, attribute: attrs.Attribute[bytes], value: bytes) -> None:
+        refuse_long_hash(value)
 
 
 @attrs.frozen(kw_only=True)
@@ -109,6 +122,7 @@ class MachineStore(Protocol):
         Replace token and credentials, whatever they were, under the next revision (1 if there were none).
 
         Raises, the first that applies:
+            InvalidField: the token hash has more than 1024 bytes.
             MachineMissing: the owner has no such machine, or it was revoked.
             MachineExists: another machine has that token hash.
         """

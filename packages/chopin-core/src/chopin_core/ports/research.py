@@ -14,7 +14,8 @@ from chopin_core.instants import aware_field
 from chopin_core.ports.channels import Initial
 from chopin_core.ports.leases import Lease
 from chopin_core.research.transcript import AgentMessage, Ask, JobRole, Message, Start, Transcript, Turn
-from chopin_core.research.workspace import Proposal, Workspace, named_field
+from chopin_core.research.workspace import Proposal, Workspace
+from chopin_core.text import named_field
 
 PAGE_LIMIT = 100
 MOST_CHANNELS = 1_000
@@ -271,6 +272,10 @@ class ResearchStore(Protocol):
     ) -> tuple[Workspace, ...]:
         """
         Requests whose reference is pending, or placed while the initial turn has no evidence job; by id, after ``after``.
+        ``limit`` is clamped to 1…100.
+
+        Raises:
+            InvalidField: ``after`` is no key (see ``text``).
         """
         ...
 
@@ -279,6 +284,9 @@ class ResearchStore(Protocol):
     ) -> Sequence[TerminalRecovery]:
         """
         Placed requests of the Planner that came to an end: the answer failed, or is completed and published, or the evidence
-        failed; by id, after ``after``, each with the job that ended it.
+        failed; by id, after ``after``, each with the job that ended it. ``limit`` as there.
+
+        Raises:
+            InvalidField: ``after`` is no key (see ``text``).
         """
         ...

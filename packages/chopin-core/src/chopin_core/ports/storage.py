@@ -22,9 +22,11 @@ class Storage(Protocol):
     One database's worth of stores.
 
     Values that a store returns or is given are independent of what it keeps: changing one changes nothing stored. Instants
-    come back in UTC, to the microsecond. An id, slug or query that no column could keep (see ``text.storable``) is like one
-    that was never stored, and a JSON value that is none (NaN, an infinity) raises ``InvalidField`` and leaves nothing. Every
-    method may raise ``Unavailable`` besides what it names, and then nothing was half-done.
+    come back in UTC, to the microsecond. An id is opaque and compared whole, code point by code point. One that is written
+    down, like a key or the name of a lease, has at most ``text.LONGEST_KEY`` bytes, or ``InvalidField`` is raised. An id, slug
+    or query that no column could keep (see ``text``) is like one that was never stored, and a JSON value that is none (NaN, an
+    infinity) raises ``InvalidField`` and leaves nothing. Every method may raise ``Unavailable`` besides what it names, and then
+    nothing was half-done.
     """
 
     @property

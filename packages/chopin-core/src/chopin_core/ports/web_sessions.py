@@ -12,7 +12,7 @@ from chopin_core.errors import InvalidField
 from chopin_core.ids import SessionId, UserId
 from chopin_core.instants import aware_field
 from chopin_core.ports.leases import Lease
-from chopin_core.text import storable_field
+from chopin_core.text import key_field
 
 FIRST_CREDENTIALS = CredentialRevision(1)
 
@@ -39,8 +39,8 @@ class Credentials:
 class WebSession:
     """Somebody signed in, until ``expires_at`` exclusively. One without credentials only says who it was."""
 
-    id: SessionId = attrs.field(validator=storable_field)
-    user_id: UserId = attrs.field(validator=storable_field)
+    id: SessionId = attrs.field(validator=key_field)
+    user_id: UserId = attrs.field(validator=key_field)
     expires_at: datetime = attrs.field(validator=aware_field)
     created_at: datetime = attrs.field(validator=aware_field)
     credentials: Credentials | None = None

@@ -11,8 +11,8 @@ import attrs
 from chopin_core.errors import CorruptRecord, InvalidField
 from chopin_core.ids import ChannelId, JobId, MessageId, TurnId, UserId, WorkspaceId
 from chopin_core.instants import aware_field
-from chopin_core.research.workspace import InlineReference, Origin, Proposal, Workspace, named_field
-from chopin_core.text import storable_field
+from chopin_core.research.workspace import InlineReference, Origin, Proposal, Workspace
+from chopin_core.text import key_field, named_field
 
 MOST_TURNS: Final = 102
 MOST_MESSAGES: Final = 202
@@ -128,12 +128,12 @@ class Ask:
     channel_id: ChannelId
     workspace_id: WorkspaceId
     kind: TurnKind
-    turn_id: TurnId = attrs.field(validator=named_field)
-    message_id: MessageId = attrs.field(validator=named_field)
-    request_id: str = attrs.field(validator=named_field)
+    turn_id: TurnId = attrs.field(validator=[named_field, key_field])
+    message_id: MessageId = attrs.field(validator=[named_field, key_field])
+    request_id: str = attrs.field(validator=[named_field, key_field])
     fingerprint: str = attrs.field(validator=named_field)
     question: str = attrs.field(validator=named_field)
-    requested_by: UserId = attrs.field(validator=storable_field)
+    requested_by: UserId = attrs.field(validator=key_field)
     handle: str = attrs.field(validator=named_field)
     now: datetime = attrs.field(validator=aware_field)
 
@@ -181,9 +181,9 @@ class Start:
     """
 
     proposal: Proposal = attrs.field()
-    turn_id: TurnId = attrs.field(validator=named_field)
-    message_id: MessageId = attrs.field(validator=named_field)
-    request_id: str = attrs.field(validator=named_field)
+    turn_id: TurnId = attrs.field(validator=[named_field, key_field])
+    message_id: MessageId = attrs.field(validator=[named_field, key_field])
+    request_id: str = attrs.field(validator=[named_field, key_field])
     handle: str = attrs.field(validator=named_field)
     inline_reference: bool = attrs.field(default=False)
 
@@ -240,10 +240,10 @@ class AgentMessage:
     channel_id: ChannelId
     workspace_id: WorkspaceId
     turn_id: TurnId
-    message_id: MessageId = attrs.field(validator=named_field)
-    source_job: JobId = attrs.field(validator=named_field)
+    message_id: MessageId = attrs.field(validator=[named_field, key_field])
+    source_job: JobId = attrs.field(validator=[named_field, key_field])
     text: str = attrs.field(validator=named_field)
-    user_id: UserId | None = attrs.field(default=None, validator=storable_field)
+    user_id: UserId | None = attrs.field(default=None, validator=key_field)
     handle: str | None = attrs.field(default=None, validator=named_field)
     now: datetime = attrs.field(validator=aware_field)
 

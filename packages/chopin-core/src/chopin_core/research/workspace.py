@@ -12,16 +12,9 @@ import attrs
 
 from chopin_core.channel import TITLE_LENGTH
 from chopin_core.counters import ResearchRevision
-from chopin_core.errors import InvalidField
 from chopin_core.ids import ChannelId, MessageId, RepositoryId, UserId, WorkspaceId, channel_id
 from chopin_core.instants import aware_field
-from chopin_core.text import storable, storable_field
-
-
-def named_field(instance: object, attribute: attrs.Attribute[Any], value: str | None) -> None:
-    """An attrs validator: text that can be stored, and not the empty one; an absent value passes."""
-    if value is not None and not storable(value, attribute.name):
-        raise InvalidField(attribute.name, "is empty")
+from chopin_core.text import key_field, named_field
 
 
 class Origin(enum.Enum):
@@ -85,14 +78,14 @@ class Proposal:
         InvalidField: a text is empty or cannot be stored.
     """
 
-    id: WorkspaceId = attrs.field(validator=named_field)
+    id: WorkspaceId = attrs.field(validator=[named_field, key_field])
     channel_id: ChannelId
     title: str = attrs.field(validator=named_field)
     question: str = attrs.field(validator=named_field)
     origin: Origin
-    origin_message: MessageId | None = attrs.field(default=None, validator=named_field)
-    created_by: UserId = attrs.field(validator=storable_field)
-    idempotency_key: str = attrs.field(validator=named_field)
+    origin_message: MessageId | None = attrs.field(default=None, validator=[named_field, key_field])
+    created_by: UserId = attrs.field(validator=key_field)
+    idempotency_key: str = attrs.field(validator=[named_field, key_field])
     fingerprint: str = attrs.field(validator=named_field)
     now: datetime = attrs.field(validator=aware_field)
 
