@@ -120,11 +120,7 @@ class PgResearchStore:
             job = await moves.linked_job(connection, channel_id, job_id)
             if job is None:
                 raise JobMissing(job_id)
-            worked = select(research_turns.c.id).where(
-                or_(research_turns.c.evidence_job_id == job_id, research_turns.c.answer_job_id == job_id)
-            )
-            elsewhere = await connection.scalar(worked) is not None
-            moved = rules.linked(workspace, turn, role, job, elsewhere=elsewhere, now=rows.utc(now))
+            moved = rules.linked(workspace, turn, role, job, now=rows.utc(now))
             if moved is None:
                 return Linked(workspace=workspace, turn=turn, repeated=True)
             await moves.write(connection, *moved)

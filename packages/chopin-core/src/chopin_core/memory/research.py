@@ -132,8 +132,7 @@ class MemoryResearchStore:
         job = tables.jobs.get(job_id)
         if job is None or job.channel_id != channel_id:
             raise JobMissing(job_id)
-        elsewhere = any(job_id in (other.evidence_job, other.answer_job) for other in tables.turns.values())
-        moved = rules.linked(workspace, turn, role, moves.linked_job(tables, job), elsewhere=elsewhere, now=utc(now))
+        moved = rules.linked(workspace, turn, role, moves.linked_job(tables, job), now=utc(now))
         if moved is None:
             return Linked(workspace=workspace, turn=turn, repeated=True)
         moves.keep(tables, *moved)

@@ -171,7 +171,7 @@ class ResearchStore(Protocol):
         Raises, after those above:
             JobMissing: the channel has no such job.
             ResearchRefused: ``job-unfit``, its type or target is another, or a later job has the target; ``linked``, the turn
-                has another job in that role, or the job works on another turn.
+                has another job in that role.
         """
         ...
 

@@ -70,15 +70,13 @@ def asked_again(channel: Channel, workspace: Workspace, ask: Ask) -> tuple[Works
     return _asked(workspace, ask)
 
 
-def linked(
-    workspace: Workspace, turn: Turn, role: JobRole, job: LinkedJob, *, elsewhere: bool, now: datetime
-) -> tuple[Workspace, Turn] | None:
-    """None if the turn has the job in that role already. ``elsewhere``: the job works on some turn."""
+def linked(workspace: Workspace, turn: Turn, role: JobRole, job: LinkedJob, *, now: datetime) -> tuple[Workspace, Turn] | None:
+    """None if the turn has the job in that role already. No job fits two turns: its target names one."""
     if not job.works_on(turn, role):
         raise ResearchRefused(workspace.id, "job-unfit")
     if turn.job(role) == job.job.id:
         return None
-    if turn.job(role) is not None or elsewhere:
+    if turn.job(role) is not None:
         raise ResearchRefused(workspace.id, "linked")
     return workspace.moved(now), turn.linked(role, job.job.id, now)
 
