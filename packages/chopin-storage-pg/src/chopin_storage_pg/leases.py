@@ -11,12 +11,12 @@ from sqlalchemy import case, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from chopin_core.counters import FencingToken
-from chopin_core.errors import ChopinError, StorageUnavailable
+from chopin_core.errors import ChopinError, OutcomeUnknown
 from chopin_core.ports.leases import Lease
 from chopin_core.text import storable
 from chopin_storage_pg import rows
 from chopin_storage_pg.engine import Connections, DriverConnection, driver_of
-from chopin_storage_pg.faults import translated
+from chopin_storage_pg.faults import keeping
 from chopin_storage_pg.sessions import LostSessions, OwnSession
 from chopin_storage_pg.tables import storage_leases
 
@@ -85,12 +85,12 @@ class PgLeaseStore:
             if attempt.done():
                 return attempt.result()
             await self._give_up(attempt)
-            raise StorageUnavailable("RenewalAbandoned")
+            raise OutcomeUnknown("RenewalAbandoned")
 
     async def release(self, lease: Lease) -> bool:
         if not rows.can_exist(lease.name, lease.owner):
             return False
-        async with self._connections.single() as connection:
+        async with self._connections.writing_once() as connection:
             result = await connection.execute(
                 update(storage_leases)
                 .where(
@@ -116,8 +116,9 @@ class PgLeaseStore:
         return None if row is None else _lease(*row)
 
     async def _renew(self, lease: Lease, ttl: timedelta) -> Lease | None:
-        with translated():
+        with keeping() as write:
             connection = await self._session.connection()
+            write.asked = True
             try:
                 return await _extended(connection, lease, ttl)
             except BaseException:

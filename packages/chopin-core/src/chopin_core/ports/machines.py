@@ -106,7 +106,7 @@ class MachineStore(Protocol):
 
     async def authorize(self, machine_id: MachineId, *, owner: UserId, token_hash: bytes, ciphertext: bytes) -> Machine:
         """
-        Replace token and credentials, whatever they were, under the next revision (1 if there were none).
+        Replace token and credentials, whatever they were, under the next revision (1 if there were none); also by the same.
 
         Raises, the first that applies:
             MachineMissing: the owner has no such machine, or it was revoked.
