@@ -59,7 +59,7 @@ async def copied(watch: Watch, scene: Scene, model: Model, name: str) -> Scene:
     """The same scene under another name, made much faster than by calls, because there are hundreds."""
     old, new = scene.name, name
     await watch.run(
-        *(
+        "; ".join(
             f"INSERT INTO {table} SELECT (json_populate_record(NULL::{table}, $row${_renamed(content, old, new)}$row$::json)).*"
             for table, content in model
         )

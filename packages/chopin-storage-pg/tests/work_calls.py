@@ -33,7 +33,7 @@ def _token(scene: Scene) -> ClaimToken:
 
 async def enqueues(storage: PgStorage, scene: Scene) -> object:
     """Takes the target of an older job over, if there is one."""
-    newer = request(scene.channel, f"newer of {scene.name}", target_key="target")
+    newer = request(scene.channel, f"newer of {scene.name}", target_key="target", input={})
     return await storage.jobs.enqueue(newer, lease=scene.writer)
 
 
@@ -91,7 +91,7 @@ async def supersedes(storage: PgStorage, scene: Scene) -> object:
 
 
 async def a_job(storage: PgStorage, scene: Scene) -> None:
-    await storage.jobs.enqueue(request(scene.channel, _job(scene), target_key="target"), lease=scene.writer)
+    await storage.jobs.enqueue(request(scene.channel, _job(scene), target_key="target", input={}), lease=scene.writer)
 
 
 async def running(storage: PgStorage, scene: Scene) -> None:
@@ -149,6 +149,7 @@ def _request(scene: Scene, role: JobRole) -> Request:
         type=role.type,
         target_key=role.target(scene.workspace_id, _turn(scene)),
         origin=JobOrigin.PLANNER,
+        input={},
     )
 
 

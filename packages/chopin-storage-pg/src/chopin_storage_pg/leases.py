@@ -16,7 +16,7 @@ from chopin_core.ports.leases import Lease
 from chopin_core.text import storable
 from chopin_storage_pg import rows
 from chopin_storage_pg.engine import Connections, DriverConnection, driver_of
-from chopin_storage_pg.faults import keeping
+from chopin_storage_pg.faults import Keeping, keeping
 from chopin_storage_pg.sessions import LostSessions, OwnSession
 from chopin_storage_pg.tables import storage_leases
 
@@ -118,9 +118,8 @@ class PgLeaseStore:
     async def _renew(self, lease: Lease, ttl: timedelta) -> Lease | None:
         with keeping() as write:
             connection = await self._session.connection()
-            write.asked = True
             try:
-                return await _extended(connection, lease, ttl)
+                return await _extended(connection, lease, ttl, write)
             except BaseException:
                 await self._session.settle(connection)
                 raise
@@ -139,7 +138,7 @@ class PgLeaseStore:
                 await self._lost.end(await driver_of(connection))
 
 
-async def _extended(connection: DriverConnection, lease: Lease, ttl: timedelta) -> Lease | None:
+async def _extended(connection: DriverConnection, lease: Lease, ttl: timedelta, write: Keeping) -> Lease | None:
     async with connection.transaction():
         # Lock first, then look at the expiry: a renewal that had to wait for a takeover must judge by the time after it.
         await connection.execute("SELECT FROM storage_leases WHERE name = %s FOR NO KEY UPDATE", (lease.name,))
@@ -150,6 +149,7 @@ async def _extended(connection: DriverConnection, lease: Lease, ttl: timedelta) 
             (ttl, lease.name, lease.owner, lease.fencing),
         )
         row = await cursor.fetchone()
+        write.asked = True
     return None if row is None else _lease(*row)
 
 
