@@ -30,7 +30,9 @@ READS: Final = frozenset(
 
 def methods() -> frozenset[str]:
     """``store.method`` for each method of each store that a storage has."""
-    stores = {name: get_type_hints(found.fget)["return"] for name, found in vars(Storage).items() if isinstance(found, property)}
+    stores = {
+        name: get_type_hints(found.fget)["return"] for name, found in vars(Storage).items() if isinstance(found, property)
+    }
     return frozenset(
         f"{name}.{method}"
         for name, store in stores.items()

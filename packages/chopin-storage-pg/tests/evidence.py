@@ -55,8 +55,13 @@ async def rows_of(watch: Watch, scene: Scene) -> Model:
     return tuple(sorted(found, key=lambda row: _PLACES[row[0]]))
 
 
-async def copied(watch: Watch, scene: Scene, model: Model, name: str) -> Scene:
-    """The same scene under another name, made much faster than by calls, because there are hundreds."""
+async def copied(watch: Watch, scene: Scene, name: str) -> Scene:
+    """The same scene under another name."""
+    return await copied_from(watch, scene, await rows_of(watch, scene), name)
+
+
+async def copied_from(watch: Watch, scene: Scene, model: Model, name: str) -> Scene:
+    """The scene as those rows have it, under another name; much faster than by calls, because there are hundreds."""
     old, new = scene.name, name
     await watch.run(
         "; ".join(

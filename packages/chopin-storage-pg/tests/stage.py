@@ -14,7 +14,7 @@ from chopin_core.counters import StorageRevision
 from chopin_core.errors import Conflict, Missing, StaleWrite
 from chopin_storage_pg.storage import PgStorage
 
-from evidence import Evidence, Model, copied, trace, until_pool_is_whole
+from evidence import Evidence, Model, copied_from, trace, until_pool_is_whole
 from interrupting import Interrupted, Kind
 from made import ADA, commit
 from storage_calls import SHORT, Call, Scene
@@ -51,12 +51,10 @@ class Stage:
             assert (found.revision, found.sequence) == (stored.channel.revision, stored.latest)
         whole = await trace(self.watch, scene)
         await self.repeated(scene)
-        return Evidence(
-            call=self.call, nothing=nothing, whole=whole, twice=await trace(self.watch, scene), watch=self.watch
-        )
+        return Evidence(call=self.call, nothing=nothing, whole=whole, twice=await trace(self.watch, scene), watch=self.watch)
 
     async def scene(self) -> Scene:
-        return await copied(self.watch, self.model, self.rows, next(self.names))
+        return await copied_from(self.watch, self.model, self.rows, next(self.names))
 
     async def repeated(self, scene: Scene) -> None:
         """The call again, whether it is answered or refused."""

@@ -10,6 +10,8 @@ after each message. What is special to a COMMIT is cut for every write in ``test
 from __future__ import annotations
 
 import pytest
+from store_calls import STORE_CALLS
+from work_calls import WORK_CALLS
 
 from chopin_contract_tests.writes import READS, methods, writes
 from chopin_storage_pg.storage import PgStorage
@@ -17,9 +19,7 @@ from chopin_storage_pg.storage import PgStorage
 from interrupting import Interrupted, Kind
 from stage import NEVER, Stage
 from storage_calls import JOURNAL_CALLS, OPERATIONS, OTHER_CALLS, READ_CALLS, WAYS_TO_CONNECT, Call, commits
-from store_calls import STORE_CALLS
 from wire import Cut, Way
-from work_calls import WORK_CALLS
 
 MOST = 400
 """A call that waits more often, or for more messages, is not finding its end."""

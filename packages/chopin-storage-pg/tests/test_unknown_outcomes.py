@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from store_calls import STORE_CALLS
+from work_calls import WORK_CALLS
 
 from chopin_core.errors import OutcomeUnknown, StorageUnavailable
 from chopin_storage_pg.storage import PgStorage
@@ -15,10 +17,8 @@ from chopin_storage_pg.storage import PgStorage
 from evidence import trace, until_quiet
 from interrupting import Interrupted, Kind
 from stage import NEVER, Stage
-from storage_calls import JOURNAL_CALLS, OTHER_CALLS, Call, Scene
-from store_calls import STORE_CALLS
+from storage_calls import JOURNAL_CALLS, OTHER_CALLS, Scene
 from wire import Cut
-from work_calls import WORK_CALLS
 
 WRITES = (
     *(call for call in JOURNAL_CALLS if call.method in {"collaboration.checkpoint", "leases.renew"}),

@@ -69,9 +69,7 @@ async def fails(storage: PgStorage, scene: Scene) -> object:
 
 async def pauses(storage: PgStorage, scene: Scene) -> object:
     at = JobChannelRevision(2)
-    return await storage.jobs.pause(
-        scene.channel.id, _job(scene), reason="wait", expected=at, now=LATER, lease=scene.writer
-    )
+    return await storage.jobs.pause(scene.channel.id, _job(scene), reason="wait", expected=at, now=LATER, lease=scene.writer)
 
 
 async def resumes(storage: PgStorage, scene: Scene) -> object:
@@ -189,9 +187,7 @@ async def links(storage: PgStorage, scene: Scene) -> object:
 
 async def resets_a_request(storage: PgStorage, scene: Scene) -> object:
     place = (scene.channel.id, scene.workspace_id)
-    return await storage.research.reset_initial(
-        *place, evidence_job=_job(scene), answer_job=None, now=NOW, lease=scene.writer
-    )
+    return await storage.research.reset_initial(*place, evidence_job=_job(scene), answer_job=None, now=NOW, lease=scene.writer)
 
 
 async def answers(storage: PgStorage, scene: Scene) -> object:
