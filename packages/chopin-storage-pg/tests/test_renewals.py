@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from chopin_core.errors import OutcomeUnknown
+from chopin_core.errors import OutcomeUnknown, StorageUnavailable
 from chopin_core.ports.leases import Lease
 from chopin_storage_pg import leases
 from chopin_storage_pg.storage import PgStorage
@@ -43,7 +43,7 @@ async def test_a_renewal_whose_session_the_server_ended_is_unavailable_and_the_n
     renewing = asyncio.create_task(storage.leases.renew(lease, MINUTE))
     await watch.until_waiting()
     await watch.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
-    with pytest.raises(OutcomeUnknown):
+    with pytest.raises(StorageUnavailable):
         await renewing
 
     await obstacle.rollback()
