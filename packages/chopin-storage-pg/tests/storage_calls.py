@@ -140,8 +140,7 @@ class Call:
     """
     The method of a store as ``run`` makes it, by so many callers at once, each on a scene of its own.
 
-    ``before``: what has to be there. ``operation``: its operation id tells whether it was kept. ``once``: it is one statement,
-    which nothing else asks the server to keep.
+    ``before``: what has to be there. ``operation``: its operation id tells whether it was kept.
     """
 
     method: str
@@ -149,7 +148,6 @@ class Call:
     kinds: tuple[Kind, ...]
     before: Callable[[PgStorage, Scene], Awaitable[object]] | None = attrs.field(default=None, kw_only=True)
     operation: bool = attrs.field(default=False, kw_only=True)
-    once: bool = attrs.field(default=False, kw_only=True)
     callers: int = attrs.field(default=1, kw_only=True)
 
     def __str__(self) -> str:
@@ -178,7 +176,7 @@ JOURNAL_CALLS: Final = (
 )
 OTHER_CALLS: Final = (
     Call("leases.acquire", acquires, AWAY),
-    Call("leases.release", releases, AWAY, once=True),
+    Call("leases.release", releases, AWAY),
     Call("channels.create", creates, AWAY),
     Call("channels.rename", renames, AWAY),
     Call("channels.archive", archives, AWAY),

@@ -40,23 +40,24 @@ async def lost(stage: Stage, far: PgStorage, marker: bytes, cut: Cut) -> tuple[S
 
 # cases.md 25
 @pytest.mark.parametrize("call", WRITES, ids=str)
-async def test_a_write_cut_off_while_it_is_kept_is_unknown_and_before_that_never_kept_and_made_again_it_is_done(
+async def test_a_write_cut_off_while_it_is_kept_is_unknown_and_before_that_never_kept_and_made_again_waits_for_it(
     stage: Stage, far: PgStorage
 ) -> None:
     evidence = await stage.evidence()
 
-    if not stage.call.once:
-        scene, told = await lost(stage, far, b"*", Cut.LATE)
-        assert isinstance(told, StorageUnavailable)
-        await stage.wire.deliver_late()
-        await until_quiet(stage.watch)
-        assert await trace(stage.watch, scene) == evidence.nothing
+    scene, told = await lost(stage, far, b"*", Cut.LATE)
+    assert isinstance(told, StorageUnavailable)
+    await stage.wire.deliver_late()
+    await until_quiet(stage.watch)
+    assert await trace(stage.watch, scene) == evidence.nothing
 
     for cut in (Cut.QUESTION, Cut.ANSWER, Cut.LATE):
-        scene, told = await lost(stage, far, b"*" if stage.call.once else b"COMMIT\0", cut)
+        scene, told = await lost(stage, far, b"COMMIT\0", cut)
         assert isinstance(told, OutcomeUnknown)
-        again = asyncio.create_task(stage.repeated(scene))  # which waits for one that arrives late
-        await stage.wire.deliver_late()
+        again = asyncio.create_task(stage.repeated(scene))
+        if cut is Cut.LATE:
+            await stage.watch.until_waiting()
+            await stage.wire.deliver_late()
         async with asyncio.timeout(5):
             await again
         await until_quiet(stage.watch)

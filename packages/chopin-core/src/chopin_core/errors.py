@@ -393,7 +393,8 @@ class OutcomeUnknown(Unavailable):
     """
     The connection went away after storage was asked to keep a write: it was kept wholly or not at all, or still will be.
 
-    Make the same call again (see ``Storage`` for what that answers). What is only read meanwhile may not show it yet.
+    Make the same call again, which waits until that is settled (see ``Storage`` for what it answers). What is only read
+    meanwhile may not show it yet.
     ``cause`` as in :class:`StorageUnavailable`.
     """
 

@@ -94,21 +94,13 @@ class Connections:
         :meth:`begin`, and the driver's errors become ours.
 
         Raises:
-            OutcomeUnknown: the connection was lost when the block had ended well. Lost before, nothing can have been kept.
+            OutcomeUnknown: the connection was lost after the block had ended well. Before that nothing can have been kept, and
+                afterwards the transaction holds its locks until it is: whoever does the same again waits for it.
         """
         with keeping(constraints) as write:
             async with self.begin() as connection:
                 yield connection
                 write.asked = True
-
-    @asynccontextmanager
-    async def writing_once(self) -> AsyncIterator[AsyncConnection]:
-        """:meth:`single` for one statement that writes; a connection lost in the block raises ``OutcomeUnknown``."""
-        self._refuse_closed()
-        with keeping() as write:
-            async with self._engine.connect() as connection:
-                write.asked = True
-                yield connection
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:

@@ -48,7 +48,7 @@ def translated(constraints: Mapping[str, ChopinError] | None = None, *, committi
 
 @attrs.define
 class Keeping:
-    """How far a write has come: whether the server was asked to keep it, by a COMMIT or a statement that is its own."""
+    """How far a write has come: whether there is nothing left but to ask the server to keep it."""
 
     asked: bool = False
 

@@ -90,7 +90,7 @@ class PgLeaseStore:
     async def release(self, lease: Lease) -> bool:
         if not rows.can_exist(lease.name, lease.owner):
             return False
-        async with self._connections.writing_once() as connection:
+        async with self._connections.writing() as connection:
             result = await connection.execute(
                 update(storage_leases)
                 .where(
