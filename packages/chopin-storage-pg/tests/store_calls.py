@@ -193,13 +193,19 @@ async def deletes(storage: PgStorage, scene: Scene) -> object:
     return await storage.channels.delete(scene.channel.id)
 
 
+_RESETS: Final = Call("sessions.reset", resets_sessions, AWAY, before=with_sessions)
+_DESCRIBES: Final = Call("channels.publish_description", describes, AWAY)
+
+GUARDED_STORE_CALLS: Final = (_RESETS, _DESCRIBES)
+"""Those that need a lease."""
+
 STORE_CALLS: Final = (
     Call("users.put", remembers_somebody, AWAY),
     Call("sessions.create", signs_in, AWAY),
     Call("sessions.rotate", rotates_a_session, AWAY, before=signs_in),
     Call("sessions.delete", signs_out, AWAY, before=with_a_planner),
     Call("sessions.delete_expired", ends_sessions, AWAY, before=with_a_planner),
-    Call("sessions.reset", resets_sessions, AWAY, before=with_sessions),
+    _RESETS,
     Call("agents.claim", claims_the_planner, AWAY, before=signs_in),
     Call("agents.clear", leaves_the_planner, AWAY, before=with_a_planner),
     Call("agents.remember", keeps_context, AWAY, before=with_a_planner),
@@ -216,7 +222,7 @@ STORE_CALLS: Final = (
     Call("navigation.move_last_document", moves_the_last_document, AWAY, before=somewhere),
     Call("navigation.record_visit", visits, AWAY),
     Call("images.put", uploads, AWAY),
-    Call("channels.publish_description", describes, AWAY),
+    _DESCRIBES,
     Call("channels.restore", restores, AWAY, before=archived),
     Call("channels.delete", deletes, AWAY, before=archived),
 )

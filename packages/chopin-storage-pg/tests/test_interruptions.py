@@ -24,7 +24,6 @@ from wire import Cut, Way
 MOST = 400
 """A call that waits more often, or for more messages, is not finding its end."""
 
-
 CALLS = (*JOURNAL_CALLS, *OTHER_CALLS, *STORE_CALLS, *WORK_CALLS, *READ_CALLS)
 
 
