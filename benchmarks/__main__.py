@@ -13,7 +13,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Final, TypeAlias
 
-from benchmarks import acknowledgements, catalogue, commits, memory, recovery, rooms, sidecars, start
+from benchmarks import acknowledgements, catalogue, commits, jobs, memory, recovery, rooms, sidecars, start
 from benchmarks.effort import FULL, QUICK, Effort
 from benchmarks.machine import look
 from benchmarks.peers import side_by_side
@@ -29,6 +29,7 @@ GROUPS: Final[Mapping[str, Group]] = {
     "acknowledgements": acknowledgements.rows,
     "recovery": recovery.rows,
     "catalogue": catalogue.rows,
+    "jobs": jobs.rows,
     "rooms": rooms.rows,
     "memory": memory.rows,
     "start": start.rows,

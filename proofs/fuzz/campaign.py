@@ -10,6 +10,7 @@ from typing import TypeVar
 import attrs
 
 from chopin_core.room.timings import Timings
+from chopin_web import heap
 from chopin_web.testing.person import Person, signed_in
 from chopin_web.testing.server import Server
 
@@ -24,10 +25,10 @@ T = TypeVar("T")
 LETTING_GO = 10.0
 """Seconds after which nobody who has gone may still be shown in a room."""
 
-PUT_AWAY = Timings().eviction + 5.0
+PUT_AWAY = Timings().eviction + heap.EVERY + 5.0
 """
-Seconds after which nobody's document is open. Memory is compared then: the documents have grown, by all that was taken and by
-what the honest wrote, and that is theirs to do.
+Seconds after which nobody's document is open, and what they took was given back. Memory is compared then: the documents have
+grown, by all that was taken and by what the honest wrote, and that is theirs to do.
 """
 
 EXPECTED_CODES = frozenset({"4003", "4429", "1009", "1002", "1007", "without a word"})

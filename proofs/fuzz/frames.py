@@ -12,6 +12,7 @@ import attrs
 
 from chopin_core.engines.encoding import write_uint
 from chopin_core.room.presence import LARGEST_AWARENESS, CursorState, encode_awareness
+from chopin_web.frames.envelope import LARGEST_FRAME
 
 from .bytewise import SPOILS
 
@@ -116,8 +117,8 @@ def unknown_kind(talk: Talk, random: Random) -> Message:
 
 
 def oversized(talk: Talk, random: Random) -> Message:
-    """Just inside and outside what is read as a frame, and what is taken off the wire at all."""
-    octets = random.choice((1_048_576 - 200, 1_048_576, 1_048_577, 2_097_152, 2_097_153, 3_000_000))
+    """Just inside and outside what is taken off the wire, and much more."""
+    octets = random.choice((LARGEST_FRAME - 200, LARGEST_FRAME, LARGEST_FRAME + 1, 2 * LARGEST_FRAME, 3_000_000))
     return json.dumps({**believable(talk, "session:ping", random), "ts": "x" * octets})
 
 

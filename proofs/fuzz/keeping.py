@@ -22,7 +22,7 @@ SEED = 1
 TRIES = 12_000
 UPDATES, FRAMES = 1_700, 300
 FRAME_TRIES = 1_500
-LARGEST_FRAME = 1_000
+LARGEST_KEPT = 1_000
 
 EPOCH = "{epoch}"
 """Stands in a kept frame for the epoch of whatever document it is sent to."""
@@ -42,7 +42,7 @@ async def keep_frames(server: Server) -> int:
     tries = [
         frame
         for frame in islice(hostile_frames(lambda: talk, Random(SEED)), FRAME_TRIES)
-        if isinstance(frame.message, str) and len(frame.message) <= LARGEST_FRAME
+        if isinstance(frame.message, str) and len(frame.message) <= LARGEST_KEPT
     ]
     groups: dict[tuple[str, str], list[Kept]] = {}
     async with talking(server) as talker:

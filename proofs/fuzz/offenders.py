@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from random import Random
 from typing import Any
 
@@ -15,6 +15,7 @@ import websockets
 
 from chopin_core.errors import UpdateMalformed
 from chopin_web.testing.browser import Browser
+from chopin_web.testing.patience import patience
 from chopin_web.testing.person import Person
 
 from .frames import HostileFrame, Talk, hostile_frames
@@ -44,6 +45,7 @@ class Offender:
     _passed: list[bytes] = attrs.field(factory=list, init=False)
     _seen: Scene = attrs.field(init=False)
     _uses: int = attrs.field(default=0, init=False)
+    _tried: Input | HostileFrame | None = attrs.field(default=None, init=False)
 
     # Updates
 
@@ -55,7 +57,7 @@ class Offender:
 
     async def _updates_until_closed(self, source: Iterator[Input]) -> None:
         while await self.pace.turn():
-            tried = next(source)
+            tried = self._tried = next(source)
             try:
                 outcome = await self._put(tried.data)
             except websockets.ConnectionClosed as closed:
@@ -71,7 +73,7 @@ class Offender:
         """What became of an update."""
         browser = self._browser
         rid = await browser.submit(base64.b64encode(data).decode())
-        async with asyncio.timeout(ANSWER_SECONDS):
+        async with patience(ANSWER_SECONDS):
             while True:
                 match frame := await heard(browser):
                     case {"kind": "plan:ack", "rid": answered} if answered == rid:
@@ -110,7 +112,7 @@ class Offender:
 
     async def _frames_until_closed(self, source: Iterator[HostileFrame]) -> None:
         while await self.pace.turn():
-            tried = next(source)
+            tried = self._tried = next(source)
             try:
                 self.tally.count(tried.kind, await answer_to(self._browser, tried))
             except websockets.ConnectionClosed as closed:
@@ -126,7 +128,11 @@ class Offender:
     async def _session(self, work: Any) -> None:
         """One socket's life: the document is opened on it, and the work goes on until somebody closes."""
         try:
-            async with self.person.dial(self.channel, max_queue=None) as wire:
+            async with AsyncExitStack() as connected:
+                async with patience(ANSWER_SECONDS):
+                    wire = await connected.enter_async_context(
+                        self.person.dial(self.channel, max_queue=None, open_timeout=None)
+                    )
                 # A copy that took hostile bytes in may refuse what leads on from them; whoever is shut out begins anew.
                 self._browser = Browser()
                 self._uses = 0
@@ -136,8 +142,8 @@ class Offender:
             self.tally.closed[str(closed.rcvd.code if closed.rcvd else "without a word")] += 1
         except (websockets.InvalidStatus, websockets.InvalidMessage) as refused:
             self.tally.violations.append(f"an offender was not let in again: {refused}")
-        except TimeoutError as late:
-            self.tally.violations.append(f"an offender was not answered: {late}")
+        except TimeoutError:
+            self.tally.violations.append(f"an offender was not answered; last it sent {str(self._tried)[:400]}")
         finally:
             work.close()
 
@@ -155,7 +161,7 @@ async def answer_to(browser: Browser, tried: HostileFrame) -> str:
     await browser.wire.send(tried.message)
     rid = await browser.send("session:ping")
     told: Counter[str] = Counter()
-    async with asyncio.timeout(ANSWER_SECONDS):
+    async with patience(ANSWER_SECONDS):
         while True:
             frame = await heard(browser)
             if frame["kind"] == "session:ping" and frame.get("rid") == rid:

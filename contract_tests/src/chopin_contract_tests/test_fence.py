@@ -16,6 +16,7 @@ from chopin_core.counters import FencingToken
 from chopin_core.errors import LeaseLost
 from chopin_core.ports.collaboration import StoredChannel
 from chopin_core.ports.leases import WRITER, Lease
+from chopin_core.ports.pruning import Pruning
 from chopin_core.ports.storage import Storage
 
 pytestmark = pytest.mark.asyncio(loop_scope="function")
@@ -38,7 +39,11 @@ async def checkpoints(storage: Storage, stored: StoredChannel, lease: Lease) -> 
     await storage.collaboration.checkpoint(checkpoint(stored), lease=lease)
 
 
-@pytest.fixture(params=[commits, replaces, checkpoints])
+async def prunes(storage: Storage, stored: StoredChannel, lease: Lease) -> None:
+    await storage.collaboration.prune(Pruning(older_than=timedelta(0), limit=10), lease=lease)
+
+
+@pytest.fixture(params=[commits, replaces, checkpoints, prunes])
 def write(request: pytest.FixtureRequest) -> Write:
     """Each of the writes that a lease guards."""
     guarded: Write = request.param
@@ -49,7 +54,7 @@ def write(request: pytest.FixtureRequest) -> Write:
 async def stored(storage: Storage, lease: Lease) -> StoredChannel:
     """A channel with something to lose."""
     channel = await storage.channels.create(creation(initial=initial()))
-    await storage.collaboration.commit(commit(channel, update=b"1", sidecar=sidecar(1)), lease=lease)
+    await storage.collaboration.commit(commit(channel, update=b"1", sidecar=sidecar(1), events=(event("1"),)), lease=lease)
     found = await storage.collaboration.load(channel.id)
     assert found is not None
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from hypothesis import HealthCheck, settings
@@ -25,12 +26,13 @@ from chopin_contract_tests.builders import (
     replacement,
     sidecar,
 )
+from chopin_contract_tests.sweeps import NOTHING, swept
 from chopin_contract_tests.twins import HOUR, Twins, sides
 from chopin_core.channel import TitlePolicy
 from chopin_core.counters import StorageRevision, StorageSequence
 from chopin_core.ids import ChannelId, OperationId, RepositoryId
 from chopin_core.ports.channels import ChannelCreate, Cursor, Page
-from chopin_core.ports.collaboration import TitleChange
+from chopin_core.ports.collaboration import StoredChannel, TitleChange
 from chopin_core.ports.leases import WRITER
 from chopin_core.ports.storage import Storage
 from chopin_core.sidecar import SidecarPatch
@@ -89,6 +91,10 @@ commits = st.fixed_dictionaries(
 replacements = st.fixed_dictionaries({"operation_id": operations, "now": instants, "sidecar": records})
 
 
+async def loaded(id: ChannelId, storage: Storage) -> StoredChannel | None:
+    return await storage.collaboration.load(id)
+
+
 class ChannelTwins(Twins):
     """The history of channels and of the leases under which they are written."""
 
@@ -137,6 +143,13 @@ class ChannelTwins(Twins):
             now=now,
         )
         self.written(side, id, lambda storage: storage.collaboration.checkpoint(made, lease=lease))
+
+    @rule(side=sides, window=st.sampled_from([NOTHING, NOTHING, 24 * HOUR]), limit=st.integers(1, 4), held=held)
+    def sweep(self, side: int, window: timedelta, limit: int, held: int) -> None:
+        lease = self.lease(held)
+        self.told(side, lambda storage: swept(storage, lease, window, limit=limit))
+        for id in (ChannelId("a"), ChannelId("B")):
+            self.told(1 - side, partial(loaded, id))
 
     @rule(side=sides, repository=repositories, limit=st.integers(0, 3), query=queries, slug=slugs, archived=st.booleans())
     def look(self, side: int, repository: RepositoryId, limit: int, query: str, slug: str, archived: bool) -> None:

@@ -19,7 +19,7 @@ class ComparesPayloads(MemoryCollaborationStore):
     async def commit(self, commit: Commit, *, lease: Lease) -> CommitResult:
         history = self._connection.tables.histories.get(commit.channel_id)
         if history is not None and commit.operation_id in history.operations:
-            first = history.operations[commit.operation_id]
+            first = history.operations[commit.operation_id].result
             kept = [update.update for update in history.updates if update.sequence == first.sequence]
             if kept != ([] if commit.update is None else [commit.update]):
                 commit = attrs.evolve(commit, operation_id=OperationId(commit.operation_id + " again"))
@@ -42,7 +42,7 @@ class ForgetsWithTheJournal(MemoryCollaborationStore):
     async def checkpoint(self, checkpoint: Checkpoint, *, lease: Lease) -> None:
         await super().checkpoint(checkpoint, lease=lease)
         operations = self._connection.tables.histories[checkpoint.channel_id].operations
-        for operation_id in [id for id, kept in operations.items() if kept.sequence <= checkpoint.through]:
+        for operation_id in [id for id, kept in operations.items() if kept.result.sequence <= checkpoint.through]:
             del operations[operation_id]
 
 
@@ -63,7 +63,7 @@ class OneSpaceOfIds(MemoryCollaborationStore):
     async def operation(self, channel_id: ChannelId, operation_id: OperationId) -> CommitResult | None:
         for history in self._connection.tables.histories.values():
             if operation_id in history.operations:
-                return attrs.evolve(history.operations[operation_id], repeated=True)
+                return attrs.evolve(history.operations[operation_id].result, repeated=True)
         return await super().operation(channel_id, operation_id)
 
     async def commit(self, commit: Commit, *, lease: Lease) -> CommitResult:

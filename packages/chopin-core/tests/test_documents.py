@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import attrs
@@ -30,6 +30,7 @@ from chopin_core.ids import ChannelId, RepositoryId, UserId, channel_id
 from chopin_core.memory.storage import MemoryStorage
 from chopin_core.people import Person, Repository
 from chopin_core.ports.channels import ChannelCreate, Initial
+from chopin_core.ports.pruning import Pruning
 from chopin_core.running import Chopin, running
 from chopin_core.sidecar import Sidecar
 
@@ -255,6 +256,33 @@ async def test_an_archived_document_is_read_but_not_changed(chopin: Chopin, stor
                 await later.documents.update(update(kept, "# No\n", key=key))
         with pytest.raises(ChannelArchived):
             await later.documents.rename(made.channel.id, "No")
+
+
+async def test_an_agents_keys_are_known_for_the_life_of_a_document_though_its_operations_were_forgotten(
+    chopin: Chopin, storage: MemoryStorage
+) -> None:
+    made = await chopin.documents.create(CREATION)
+    request = update(made, "# Kept\n")
+    kept = await chopin.documents.update(request)
+    await chopin.documents.update(update(kept, "# Later\n", key="update-2"))
+
+    async def answers(chopin: Chopin) -> list[tuple[str, str, int]]:
+        again = [await chopin.documents.create(CREATION), await chopin.documents.update(request)]
+        return [(written.channel.id, written.source, written.revision) for written in again]
+
+    before = await answers(chopin)
+    lease = await storage.leases.acquire("sweeper", "test", timedelta(minutes=1))
+    assert lease is not None
+    pruned = await storage.collaboration.prune(Pruning(older_than=timedelta(0), limit=100), lease=lease)
+    assert pruned.operations == 2
+
+    assert await answers(chopin) == before
+    with pytest.raises(IdempotencyConflict):
+        await chopin.documents.update(attrs.evolve(request, source="# Other\n"))
+    await chopin.sweeper.close()
+    await chopin.rooms.close()
+    async with running(storage, PycrdtEngine(), owner="test") as later:
+        assert await answers(later) == before
 
 
 async def test_what_is_not_there_is_missing(chopin: Chopin) -> None:

@@ -11,7 +11,7 @@ from chopin_core.errors import CommitRejected, OutcomeUnknown, StorageUnavailabl
 from chopin_core.ids import ChannelId, RepositoryId
 from chopin_core.ports.collaboration import CommitResult
 from chopin_storage_pg.storage import PgStorage
-from chopin_storage_pg.tables import metadata, storage_leases
+from chopin_storage_pg.tables import channel_operations, metadata, storage_leases
 
 from interrupting import Caller, Crash, Interrupted, Kind
 from storage_calls import Call, Scene
@@ -27,10 +27,14 @@ PROMPT: Final = 1.5
 """Seconds. Less than the server takes to end a session by itself that sits in a transaction."""
 
 _HOURS_LEFT: Final = "greatest(-1, round(extract(epoch FROM expires_at - clock_timestamp()) / 3600))"
+_SHOWN: Final = {
+    storage_leases: f"concat_ws(' ', name, owner, fencing, {_HOURS_LEFT})",
+    channel_operations: "concat_ws(' ', channel_id, operation_id, sequence, revision)",
+}
+"""Of these not what the hour of the run decides."""
+
 _ROWS: Final = " UNION ALL ".join(
-    f"SELECT '{table.name}' AS found_in, row_to_json(found)::text AS content FROM {table.name} AS found"
-    if table is not storage_leases
-    else f"SELECT '{table.name}', concat_ws(' ', name, owner, fencing, {_HOURS_LEFT}) FROM {table.name}"
+    f"SELECT '{table.name}' AS found_in, {_SHOWN.get(table, 'row_to_json(found)::text')} AS content FROM {table.name} AS found"
     for table in metadata.sorted_tables
 )
 _PLACES: Final = {table.name: place for place, table in enumerate(metadata.sorted_tables)}

@@ -10,6 +10,7 @@ from typing import Final
 import attrs
 import pytest
 
+from chopin_contract_tests.writes import writes
 from chopin_core.counters import StorageRevision
 from chopin_core.errors import Conflict, Missing, StaleWrite
 from chopin_storage_pg.storage import PgStorage
@@ -50,10 +51,13 @@ class Stage:
             assert found and stored
             assert (found.revision, found.sequence) == (stored.channel.revision, stored.latest)
         whole = await trace(self.watch, scene)
+        assert (whole != nothing) is (self.call.method in writes())
         await self.repeated(scene)
         return Evidence(call=self.call, nothing=nothing, whole=whole, twice=await trace(self.watch, scene), watch=self.watch)
 
     async def scene(self) -> Scene:
+        if self.call.sweeps:
+            await self.repeated(self.model)
         return await copied_from(self.watch, self.model, self.rows, next(self.names))
 
     async def repeated(self, scene: Scene) -> None:

@@ -14,7 +14,9 @@ from chopin_core.ids import ChannelId, OperationId, RepositoryId, UserId, Worksp
 from chopin_core.people import Person, Repository
 from chopin_core.ports.collaboration import TitleChange
 from chopin_core.ports.leases import Lease
+from chopin_core.ports.pruning import Pruning
 from chopin_core.research.workspace import report_id
+from chopin_core.sidecar import SidecarRecord
 from chopin_storage_pg.storage import PgStorage
 
 from interrupting import AT_A_WAIT, Kind
@@ -88,6 +90,11 @@ async def checkpoints(storage: PgStorage, scene: Scene) -> object:
     return True
 
 
+async def prunes(storage: PgStorage, scene: Scene) -> object:
+    step = Pruning(older_than=timedelta(0), limit=1, start=scene.channel.id)
+    return await storage.collaboration.prune(step, lease=scene.writer)
+
+
 async def loads(storage: PgStorage, scene: Scene) -> object:
     stored = await storage.collaboration.load(scene.channel.id)
     assert stored is not None
@@ -119,6 +126,16 @@ async def creates(storage: PgStorage, scene: Scene) -> object:
     return await storage.channels.create(creation(below, repository=repository, parent_id=scene.channel.id, initial=initial()))
 
 
+async def a_child_with_a_chat(storage: PgStorage, scene: Scene) -> None:
+    talkative = attrs.evolve(initial(), sidecar=SidecarRecord(head={"version": 1}, sections={"workflowRuns": [{"id": "run"}]}))
+    below, repository = f"below {scene.name}", scene.channel.repository
+    await storage.channels.create(creation(below, repository=repository, parent_id=scene.channel.id, initial=talkative))
+
+
+async def drops_chats(storage: PgStorage, scene: Scene) -> object:
+    return await storage.collaboration.drop_child_conversations(lease=scene.writer)
+
+
 async def renames(storage: PgStorage, scene: Scene) -> object:
     return await storage.channels.rename(scene.channel.id, f"New name of {scene.name}", now=NOW)
 
@@ -140,7 +157,8 @@ class Call:
     """
     The method of a store as ``run`` makes it, by so many callers at once, each on a scene of its own.
 
-    ``before``: what has to be there. ``operation``: its operation id tells whether it was kept.
+    ``before``: what has to be there. ``operation``: its operation id tells whether it was kept. ``sweeps``: it goes through all
+    that others left, one after the other, so that must be done beforehand.
     """
 
     method: str
@@ -148,6 +166,7 @@ class Call:
     kinds: tuple[Kind, ...]
     before: Callable[[PgStorage, Scene], Awaitable[object]] | None = attrs.field(default=None, kw_only=True)
     operation: bool = attrs.field(default=False, kw_only=True)
+    sweeps: bool = attrs.field(default=False, kw_only=True)
     callers: int = attrs.field(default=1, kw_only=True)
 
     def __str__(self) -> str:
@@ -163,6 +182,7 @@ _TOGETHER: Final = attrs.evolve(_COMMITS, callers=3)
 _RETITLES: Final = Call("collaboration.commit", retitles, _ALL, operation=True)
 _REPLACES: Final = Call("collaboration.replace", replaces, _ALL, operation=True)
 _CHECKPOINTS: Final = Call("collaboration.checkpoint", checkpoints, _ALL)
+_PRUNES: Final = Call("collaboration.prune", prunes, _ALL)
 _RENEWS: Final = Call("leases.renew", renews, _ALL)
 
 JOURNAL_CALLS: Final = (
@@ -171,19 +191,21 @@ JOURNAL_CALLS: Final = (
     _RETITLES,
     _REPLACES,
     _CHECKPOINTS,
+    _PRUNES,
     Call("collaboration.load", loads, _ALL),
     _RENEWS,
 )
 OTHER_CALLS: Final = (
     Call("leases.acquire", acquires, AWAY),
     Call("leases.release", releases, AWAY),
+    Call("collaboration.drop_child_conversations", drops_chats, AWAY, before=a_child_with_a_chat, sweeps=True),
     Call("channels.create", creates, AWAY),
     Call("channels.rename", renames, AWAY),
     Call("channels.archive", archives, AWAY),
 )
 READ_CALLS: Final = (Call("channels.list", lists, AWAY), Call("collaboration.operation", looks_up, AWAY))
 OPERATIONS: Final = tuple(call for call in JOURNAL_CALLS if call.operation)
-GUARDED: Final = (_COMMITS, _RETITLES, _REPLACES, _CHECKPOINTS)
+GUARDED: Final = (_COMMITS, _RETITLES, _REPLACES, _CHECKPOINTS, _PRUNES)
 """The writes that need a lease."""
 
 _CONNECTING: Final = (Kind.CANCEL, Kind.RESET, Kind.QUESTION_LOST, Kind.ANSWER_LOST)

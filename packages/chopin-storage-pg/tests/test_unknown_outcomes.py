@@ -21,8 +21,9 @@ from storage_calls import JOURNAL_CALLS, OTHER_CALLS, Scene
 from wire import Cut
 
 WRITES = (
-    *(call for call in JOURNAL_CALLS if call.method in {"collaboration.checkpoint", "leases.renew"}),
-    *OTHER_CALLS,
+    *(call for call in JOURNAL_CALLS if call.method in {"collaboration.checkpoint", "collaboration.prune", "leases.renew"}),
+    # A transaction for each child: to make it again finds those that are left, and there is nothing to wait for.
+    *(call for call in OTHER_CALLS if call.method != "collaboration.drop_child_conversations"),
     *STORE_CALLS,
     *WORK_CALLS,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +12,9 @@ import psycopg
 import pytest
 
 from chopin_core.errors import CorruptRecord, StorageUnavailable
+from chopin_core.ids import OperationId
 from chopin_core.people import User
+from chopin_core.ports.pruning import Pruning
 from chopin_storage_pg import ledger, trigrams
 from chopin_storage_pg.storage import PgStorage
 from chopin_storage_pg.testing import ScratchDatabase, ScratchServer
@@ -119,6 +122,28 @@ async def test_what_was_stored_is_there_after_the_upgrade(storage: PgStorage, be
     assert await storage.channels.get(channel.id) == channel
     visited = await storage.navigation.record_visit(ADA.id, channel.id, channel.repository, now=NOW)
     assert visited.last_document == channel.id
+
+
+async def test_operations_that_were_kept_before_count_from_the_upgrade(storage: PgStorage, beside: Watch) -> None:
+    await storage.users.put(ADA, now=NOW)
+    channel = await storage.channels.create(creation("one"))
+    await beside.run(
+        "INSERT INTO channel_operations (channel_id, operation_id, sequence, revision) VALUES ('one', 'operation', 1, 1)",
+        "UPDATE channels SET revision = 1, next_sequence = 2",
+    )
+    place = "SELECT pg_relation_filenode('channel_operations')"
+    before = await beside.value(place)
+
+    await storage.migrate()
+
+    lease = await storage.leases.acquire("writer", "tests", timedelta(minutes=10))
+    assert lease is not None
+    for window, gone in ((timedelta(minutes=5), 0), (timedelta(0), 1)):
+        assert await storage.collaboration.operation(channel.id, OperationId("operation"))
+        pruned = await storage.collaboration.prune(Pruning(older_than=window, limit=10), lease=lease)
+        assert pruned.operations == gone
+    assert await storage.collaboration.operation(channel.id, OperationId("operation")) is None
+    assert await beside.value(place) == before, "a large table was written anew, with everybody waiting"
 
 
 async def test_an_upgrade_that_fails_halfway_leaves_the_database_as_it_was(storage: PgStorage, beside: Watch) -> None:

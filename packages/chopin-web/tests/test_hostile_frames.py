@@ -13,7 +13,8 @@ import attrs
 import pytest
 import websockets
 
-from chopin_web.hypercorn_server import LARGEST_MESSAGE
+from chopin_web.close_codes import CloseCode
+from chopin_web.frames.envelope import LARGEST_FRAME
 
 from shell_site import COOKIE, Site
 
@@ -121,11 +122,36 @@ async def test_who_goes_on_after_a_message_that_is_too_large_is_not_listened_to(
         await alone(site, channel)
 
 
-async def test_a_message_that_is_too_large_is_answered_with_its_code(any_site: Site) -> None:
+async def test_who_goes_on_without_a_pause_after_being_shut_out_leaves_no_task_behind(site: Site) -> None:
+    channel = await site.document()
+    before = asyncio.all_tasks()
+    chunk = frame(TEXT, b'{"kind":"plan:update","update":"?","epoch":"e","id":"u"}') * 1_000
+
+    async def flood() -> None:
+        async with line(site) as wire:
+            wire.writer.write(upgrade(site, channel))
+            assert (await wire.head()).startswith(b"HTTP/1.1 101")
+            reading = asyncio.create_task(wire.ended())
+            with suppress(ConnectionError):
+                while not reading.done():
+                    wire.writer.write(chunk)
+                    await wire.writer.drain()
+            assert b"\x88\x02" + struct.pack("!H", CloseCode.REJECTED_TOO_OFTEN) in await reading
+
+    async with asyncio.TaskGroup() as eight:
+        for _ in range(8):
+            eight.create_task(flood())
+    async with asyncio.timeout(5):
+        while left := asyncio.all_tasks() - before:
+            await asyncio.wait(left, timeout=0.1)
+
+
+@pytest.mark.parametrize("characters", [LARGEST_FRAME + 1, LARGEST_FRAME * 32])
+async def test_a_message_that_is_too_large_is_answered_with_its_code(any_site: Site, characters: int) -> None:
     channel = await any_site.document()
     async with any_site.dial("ada", channel) as wire:
         with suppress(websockets.ConnectionClosed):
-            await wire.send("x" * (LARGEST_MESSAGE * 16))
+            await wire.send("x" * characters)
         await wire.wait_closed()
         assert wire.close_code == 1009
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from chopin_web.settings import SettingsRefused, load_settings
@@ -18,6 +20,11 @@ def refused(environment: dict[str, str]) -> str:
 def test_good_settings_are_read() -> None:
     settings = load_settings({**GOOD, "PORT": "9000", "STORAGE_DRIVER": "postgres"})
     assert (settings.origin, settings.host, settings.port) == ("https://chopin.example", "127.0.0.1", 9000)
+
+
+@pytest.mark.parametrize(("given", "days"), [({}, 30), *(({"IDEMPOTENCY_DAYS": str(days)}, days) for days in (1, 3650))])
+def test_operations_are_known_for_thirty_days_unless_the_operator_says_otherwise(given: dict[str, str], days: int) -> None:
+    assert load_settings({**GOOD, **given}).idempotency_window == timedelta(days=days)
 
 
 @pytest.mark.parametrize(
@@ -43,6 +50,15 @@ def test_good_settings_are_read() -> None:
         ("PORT", "0"),
         ("PORT", "65536"),
         ("PORT", "80 "),
+        ("PORT", "9" * 5000),
+        ("IDEMPOTENCY_DAYS", ""),
+        ("IDEMPOTENCY_DAYS", "0"),
+        ("IDEMPOTENCY_DAYS", "3651"),
+        ("IDEMPOTENCY_DAYS", "-1"),
+        ("IDEMPOTENCY_DAYS", "1.5"),
+        ("IDEMPOTENCY_DAYS", "٣"),
+        ("IDEMPOTENCY_DAYS", "30 days"),
+        ("IDEMPOTENCY_DAYS", "9" * 5000),
         ("AUTH_MODE", "none"),
     ],
 )

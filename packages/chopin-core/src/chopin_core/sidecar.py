@@ -27,6 +27,10 @@ does not rewrite the others.
 """
 
 
+def family_of(section: str) -> str:
+    return section.partition(".")[0]
+
+
 def _names(instance: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
     for name in value:
         if not isinstance(name, str) or not SECTION_NAME.fullmatch(name):
@@ -160,7 +164,7 @@ def _sections(stored: Mapping[str, Json]) -> dict[str, Json]:
         if not isinstance(sections[name], Mapping):
             del sections[name]
     for name, value in sections.items():
-        family = name.partition(".")[0]
+        family = family_of(name)
         if family not in _FAMILIES | _OPTIONAL:
             raise CorruptRecord("sidecar", f"section {family} is unknown to this version")
         if not isinstance(value, Mapping):

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Coroutine
+from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from chopin_core.counters import Epoch
+from chopin_core.document.splice import Splice
+from chopin_core.ports.pruning import Pruning
+from chopin_core.room.batch import Submission
 from chopin_core.room.events import Acknowledged, Struck
 
 from .house import Listener
@@ -51,13 +57,17 @@ def next_process(made: World) -> World:
     return again
 
 
-def play(made: World, number: int) -> None:
+def play_alone(act: Callable[[], Coroutine[Any, Any, None]]) -> None:
     loop = ScheduledLoop({})
     try:
-        loop.run_until_complete(write_a_round(made, number) if number else first_round(made))
+        loop.run_until_complete(act())
         loop.bury()
     finally:
         loop.close()
+
+
+def play(made: World, number: int) -> None:
+    play_alone(lambda: write_a_round(made, number) if number else first_round(made))
 
 
 def test_after_ten_restarts_every_word_of_three_people_is_there_once() -> None:  # cases.md 14
@@ -175,3 +185,41 @@ def test_what_follows_a_lost_update_is_not_acknowledged_until_that_came_too(lost
     finally:
         loop.close()
     assert made.check_kept(made.tables) == words
+
+
+@pytest.mark.parametrize("then", ["at once", "after a checkpoint", "after a restart"])
+def test_what_is_sent_again_after_its_operation_was_forgotten_is_acknowledged_and_there_once(then: str) -> None:
+    made, words = world(), ["[ada0]", "[ada1]", "[ada2]"]
+    ada = Listener("ada")
+    made.people = [ada]
+
+    async def write_and_never_hear_of_it() -> None:
+        async with made.inside() as room:
+            ada.enter(room)
+            for word in words:
+                await ada.write(room, word)
+            ada.sent["cut"] = cut = ada.replica.splice([Splice(0, len(words[0]), "")])
+            await room.submit(Submission(member=ada, id="cut", update=cut), ada.epoch)
+            await ada.until(lambda: len(ada.acknowledged) == 4)
+            ada.events.clear()
+            await asyncio.sleep(2 * CALM.checkpoint if then == "after a checkpoint" else 0)
+            everything = Pruning(older_than=timedelta(0), limit=100)
+            await made.house.storage.collaboration.prune(everything, lease=made.house.lease)
+            assert not made.tables.histories[made.channel].operations
+            if then != "after a restart":
+                room.leave(ada)
+                await send_again(made)
+
+    async def send_again(made: World) -> None:
+        history = made.tables.histories[made.channel]
+        before = history.latest
+        async with made.inside() as room:
+            assert await ada.come_back(room)
+            await ada.until(lambda: set(ada.acknowledged) == {*words, "cut"})
+            assert room.view().text == ada.replica.text == "".join(words[1:])
+        assert history.latest == before, "there was nothing to keep"
+
+    play_alone(write_and_never_hear_of_it)
+    if then == "after a restart":
+        made = next_process(made)
+        play_alone(lambda: send_again(made))

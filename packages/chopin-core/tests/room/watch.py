@@ -16,6 +16,7 @@ from chopin_core.memory.storage import MemoryStorage
 from chopin_core.memory.tables import History, Tables
 from chopin_core.ports.collaboration import Checkpoint, Commit, CommitResult, Replacement, StoredChannel
 from chopin_core.ports.leases import Lease
+from chopin_core.ports.pruning import Pruned, Pruning
 from chopin_core.room.room import Room
 
 R = TypeVar("R")
@@ -106,6 +107,9 @@ class WatchedCollaboration:
         with self._watch.written():
             await self._before("checkpoint")
             await self._inner.checkpoint(checkpoint, lease=lease)
+
+    async def prune(self, pruning: Pruning, *, lease: Lease) -> Pruned:
+        return await self._inner.prune(pruning, lease=lease)
 
 
 class WatchedStorage(MemoryStorage):

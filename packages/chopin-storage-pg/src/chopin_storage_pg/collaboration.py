@@ -6,9 +6,10 @@ from functools import partial
 
 from chopin_core.errors import ChannelMissing, LeaseLost
 from chopin_core.ids import ChannelId, OperationId
-from chopin_core.ports.collaboration import Checkpoint, Commit, CommitResult, Replacement, StoredChannel
+from chopin_core.ports.collaboration import Checkpoint, Commit, CommitResult, DroppedConversations, Replacement, StoredChannel
 from chopin_core.ports.leases import Lease
-from chopin_storage_pg import fences, loading, rows, snapshots, titled
+from chopin_core.ports.pruning import Pruned, Pruning
+from chopin_storage_pg import accompanied, conversations, fences, loading, pruning, rows, snapshots
 from chopin_storage_pg.engine import Connections
 from chopin_storage_pg.grouping import GroupedCommits
 from chopin_storage_pg.outcomes import Outcomes
@@ -35,10 +36,10 @@ class PgCollaborationStore:
 
     async def commit(self, commit: Commit, *, lease: Lease) -> CommitResult:
         await self._refuse_impossible(commit.channel_id, lease)
-        if commit.title is None:
+        if commit.title is None and not commit.projections:
             return await self._grouped.keep(commit, lease)
         asked = (commit.channel_id, commit.operation_id)
-        return await self._outcomes.decide(asked, partial(titled.keep, commit=commit, change=commit.title, lease=lease))
+        return await self._outcomes.decide(asked, partial(accompanied.keep, commit=commit, lease=lease))
 
     async def replace(self, replacement: Replacement, *, lease: Lease) -> CommitResult:
         await self._refuse_impossible(replacement.channel_id, lease)
@@ -50,11 +51,24 @@ class PgCollaborationStore:
         async with self._connections.writing() as connection:
             await snapshots.checkpoint(connection, checkpoint, lease)
 
+    async def prune(self, wanted: Pruning, *, lease: Lease) -> Pruned:
+        _refuse_impossible_lease(lease)
+        async with self._connections.writing() as connection:
+            return await pruning.prune(connection, wanted, lease)
+
+    async def drop_child_conversations(self, *, lease: Lease) -> DroppedConversations:
+        _refuse_impossible_lease(lease)
+        return await conversations.drop(self._connections, lease)
+
     async def _refuse_impossible(self, channel_id: ChannelId, lease: Lease) -> None:
         """What no text column can hold is neither a lease nor a channel, and the driver need not be asked."""
-        if not rows.can_exist(lease.name, lease.owner):
-            raise LeaseLost(lease.name, lease.fencing)
+        _refuse_impossible_lease(lease)
         if not rows.can_exist(channel_id):
             async with self._connections.single() as connection:
                 await fences.judge(connection, lease)
             raise ChannelMissing(channel_id)
+
+
+def _refuse_impossible_lease(lease: Lease) -> None:
+    if not rows.can_exist(lease.name, lease.owner):
+        raise LeaseLost(lease.name, lease.fencing)

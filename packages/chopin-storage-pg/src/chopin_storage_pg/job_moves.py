@@ -39,8 +39,13 @@ async def guarded(
     """A transaction in which no other job moves. The lease is still to be judged, after the last wait for a lock."""
     async with connections.writing(constraints) as connection:
         await fences.hold(connection, lease)
-        await connection.execute(select(func.pg_advisory_xact_lock(JOB_LOCK)))
+        await hold_still(connection)
         yield connection
+
+
+async def hold_still(connection: AsyncConnection) -> None:
+    """Let no other job or research request move until the transaction ends. To be asked after the lease, before titles."""
+    await connection.execute(select(func.pg_advisory_xact_lock(JOB_LOCK)))
 
 
 async def moved(connection: AsyncConnection, channel_id: ChannelId, job_id: JobId, move: Move, lease: Lease) -> Job:

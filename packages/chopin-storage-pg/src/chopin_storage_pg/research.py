@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import Any
 
 import attrs
-from sqlalchemy import Select, Table, insert, or_, select, update
+from sqlalchemy import or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from chopin_core.channel import Channel, TitlePolicy
 from chopin_core.errors import (
     ChannelMissing,
-    IdempotencyConflict,
     JobMissing,
     ResearchRefused,
-    TurnMissing,
     WorkspaceMissing,
 )
 from chopin_core.ids import ChannelId, JobId, RepositoryId, TurnId, WorkspaceId
@@ -43,9 +40,7 @@ from chopin_core.research.transcript import (
     MOST_TURNS,
     AgentMessage,
     Ask,
-    Author,
     JobRole,
-    Message,
     Start,
     Transcript,
     Turn,
@@ -54,11 +49,11 @@ from chopin_core.research.transcript import (
 )
 from chopin_core.research.workspace import InlineReference, Proposal, Workspace, report_id
 from chopin_storage_pg import channels as channel_store
-from chopin_storage_pg import fences, job_moves, research_lists, research_rows, rows
+from chopin_storage_pg import fences, job_moves, research_lists, rows
+from chopin_storage_pg import research_moves as moves
 from chopin_storage_pg.engine import Connections
-from chopin_storage_pg.tables import background_jobs, research_messages, research_turns, research_workspaces
+from chopin_storage_pg.tables import research_messages, research_turns, research_workspaces
 from chopin_storage_pg.titles import free_title_in, lock_titles, repository_of
-from chopin_storage_pg.users import refuse_unknown
 
 
 class PgResearchStore:
@@ -69,41 +64,43 @@ class PgResearchStore:
 
     async def create(self, proposal: Proposal, *, lease: Lease) -> Staged:
         async with self._in_channel(proposal.channel_id, lease) as (connection, channel):
-            known = await _by_key(connection, proposal)
+            known = await moves.find_by_key(connection, proposal)
             if known is not None:
                 rules.refuse_other_proposal(known, proposal)
                 return Staged(workspace=known, repeated=True)
-            await _refuse_staging(connection, channel, proposal)
-            await _insert(connection, proposal.staged())
-            return Staged(workspace=await _known(connection, proposal.id), repeated=False)
+            await moves.refuse_staging(connection, channel, proposal)
+            await moves.add(connection, proposal.staged())
+            return Staged(workspace=await moves.known_workspace(connection, proposal.id), repeated=False)
 
     async def start(self, start: Start, *, lease: Lease) -> Asked:
         proposal = start.proposal
         async with self._in_channel(proposal.channel_id, lease) as (connection, channel):
-            known = await _by_key(connection, proposal)
+            known = await moves.find_by_key(connection, proposal)
             if known is not None:
-                turn = await _initial(connection, known)
+                turn = await moves.initial_turn(connection, known)
                 workspace = rules.started_before(known, turn, start)
                 assert turn is not None, "a request without its initial turn was refused"
-                await _update(connection, workspace)
-                return Asked(workspace=workspace, turn=turn, message=await _asking(connection, turn), repeated=True)
-            await _refuse_staging(connection, channel, proposal)
+                await moves.write(connection, workspace)
+                return Asked(
+                    workspace=workspace, turn=turn, message=await moves.asking_message(connection, turn), repeated=True
+                )
+            await moves.refuse_staging(connection, channel, proposal)
             ask = start.ask()
-            return await _begun(connection, start.staged(), ask.turn(1), ask.message(1))
+            return await moves.keep_begun(connection, start.staged(), ask.turn(1), ask.message(1))
 
     async def confirm(self, ask: Ask, *, lease: Lease) -> Asked:
         ask = attrs.evolve(ask, kind=TurnKind.INITIAL)
         async with self._in_workspace(ask.channel_id, ask.workspace_id, lease) as (connection, channel, workspace):
-            if repeat := await _asked_before(connection, workspace, ask):
+            if repeat := await moves.asked_before(connection, workspace, ask):
                 return repeat
-            return await _asked(connection, *rules.confirmed(channel, workspace, ask))
+            return await moves.keep_asked(connection, *rules.confirmed(channel, workspace, ask))
 
     async def append_turn(self, ask: Ask, *, lease: Lease) -> Asked:
         async with self._in_workspace(ask.channel_id, ask.workspace_id, lease) as (connection, channel, workspace):
             refuse_initial(ask)
-            if repeat := await _asked_before(connection, workspace, ask):
+            if repeat := await moves.asked_before(connection, workspace, ask):
                 return repeat
-            return await _asked(connection, *rules.asked_again(channel, workspace, ask))
+            return await moves.keep_asked(connection, *rules.asked_again(channel, workspace, ask))
 
     # The jobs
 
@@ -119,8 +116,8 @@ class PgResearchStore:
         lease: Lease,
     ) -> Linked:
         async with self._in_workspace(channel_id, workspace_id, lease) as (connection, _, workspace):
-            turn = await _turn(connection, workspace, turn_id)
-            job = await _linked(connection, channel_id, job_id)
+            turn = await moves.find_turn(connection, workspace, turn_id)
+            job = await moves.linked_job(connection, channel_id, job_id)
             if job is None:
                 raise JobMissing(job_id)
             worked = select(research_turns.c.id).where(
@@ -130,7 +127,7 @@ class PgResearchStore:
             moved = rules.linked(workspace, turn, role, job, elsewhere=elsewhere, now=rows.utc(now))
             if moved is None:
                 return Linked(workspace=workspace, turn=turn, repeated=True)
-            await _update(connection, *moved)
+            await moves.write(connection, *moved)
             return Linked(workspace=moved[0], turn=moved[1], repeated=False)
 
     async def reset_initial(
@@ -144,32 +141,32 @@ class PgResearchStore:
         lease: Lease,
     ) -> Linked:
         async with self._in_workspace(channel_id, workspace_id, lease) as (connection, channel, workspace):
-            initial = await _initial(connection, workspace)
+            initial = await moves.initial_turn(connection, workspace)
             turn = rules.refuse_other_links(channel, workspace, initial, evidence_job=evidence_job, answer_job=answer_job)
             states = []
             for job_id in (evidence_job, answer_job):
                 if job_id is not None:
-                    job = await _linked(connection, channel_id, job_id)
+                    job = await moves.linked_job(connection, channel_id, job_id)
                     if job is None:
                         raise JobMissing(job_id)
                     states.append(job.job.state)
             if not states:
                 return Linked(workspace=workspace, turn=turn, repeated=True)
             moved = rules.unlinked(workspace, turn, states, rows.utc(now))
-            await _update(connection, *moved)
+            await moves.write(connection, *moved)
             return Linked(workspace=moved[0], turn=moved[1], repeated=False)
 
     async def append_agent_message(self, said: AgentMessage, *, lease: Lease) -> Said:
         said = attrs.evolve(said, now=rows.utc(said.now))
         async with self._in_workspace(said.channel_id, said.workspace_id, lease) as (connection, _, workspace):
             same = or_(research_messages.c.id == said.message_id, research_messages.c.source_job_id == said.source_job)
-            if known := await _messages(connection, select(research_messages).where(same)):
+            if known := await moves.messages(connection, select(research_messages).where(same)):
                 rules.refuse_other_message(known[0], said)
                 return Said(workspace=workspace, message=known[0], repeated=True)
-            turn = await _turn(connection, workspace, said.turn_id)
+            turn = await moves.find_turn(connection, workspace, said.turn_id)
             moved, message = rules.said(workspace, turn, said)
-            await _update(connection, moved)
-            await _insert(connection, message)
+            await moves.write(connection, moved)
+            await moves.add(connection, message)
             return Said(workspace=moved, message=message, repeated=False)
 
     async def publish(self, report: Report, *, lease: Lease) -> Published:
@@ -179,11 +176,11 @@ class PgResearchStore:
             parent,
             workspace,
         ):
-            turn = rules.refuse_other_answer(workspace, await _initial(connection, workspace), report.answer_job)
+            turn = rules.refuse_other_answer(workspace, await moves.initial_turn(connection, workspace), report.answer_job)
             if workspace.published_channel is not None:
                 child = await channel_store.known(connection, workspace.published_channel)
                 return Published(workspace=workspace, channel=child, repeated=True)
-            answer = await _linked(connection, report.channel_id, report.answer_job)
+            answer = await moves.linked_job(connection, report.channel_id, report.answer_job)
             rules.refuse_unpublishable(parent, workspace, turn, answer)
             child = await channel_store.create(
                 connection,
@@ -199,7 +196,7 @@ class PgResearchStore:
                 ),
             )
             moved = rules.published(workspace, child.id, now)
-            await _update(connection, moved)
+            await moves.write(connection, moved)
             return Published(workspace=moved, channel=child, repeated=False)
 
     async def mark_reference_placed(
@@ -208,19 +205,19 @@ class PgResearchStore:
         async with job_moves.guarded(self._connections, lease) as connection:
             await job_moves.hold_channel(connection, channel_id)
             await fences.judge(connection, lease)
-            workspace = await _found(connection, channel_id, workspace_id)
+            workspace = await moves.find_workspace(connection, channel_id, workspace_id)
             if workspace is None or workspace.inline_reference is None:
                 raise ResearchRefused(workspace_id, "no-reference")
-            await _update(connection, attrs.evolve(workspace, inline_reference=InlineReference.PLACED))
+            await moves.write(connection, attrs.evolve(workspace, inline_reference=InlineReference.PLACED))
 
     # Reading
 
     async def get(self, channel_id: ChannelId, workspace_id: WorkspaceId) -> Transcript | None:
         async with self._connections.reading() as connection:
-            workspace = await _found(connection, channel_id, workspace_id)
+            workspace = await moves.find_workspace(connection, channel_id, workspace_id)
             if workspace is None:
                 return None
-            turns = _turns_of(workspace.id).limit(MOST_TURNS + 1)
+            turns = moves.turns_of(workspace.id).limit(MOST_TURNS + 1)
             messages = (
                 select(research_messages)
                 .where(research_messages.c.workspace_id == workspace.id)
@@ -229,8 +226,8 @@ class PgResearchStore:
             )
             transcript = Transcript(
                 workspace=workspace,
-                turns=tuple(await _turns(connection, turns)),
-                messages=tuple(await _messages(connection, messages)),
+                turns=tuple(await moves.turns(connection, turns)),
+                messages=tuple(await moves.messages(connection, messages)),
             )
         transcript.refuse_inconsistent()
         return transcript
@@ -253,7 +250,7 @@ class PgResearchStore:
             )
         )
         async with self._connections.single() as connection:
-            found = await _turns(connection, query)
+            found = await moves.turns(connection, query)
         return found[0] if found else None
 
     async def list(self, channel_id: ChannelId, *, limit: int = 50, include_planner: bool = True) -> tuple[Workspace, ...]:
@@ -261,7 +258,7 @@ class PgResearchStore:
             return ()
         async with self._connections.single() as connection:
             query = research_lists.listed(channel_id, include_planner).limit(research_lists.clamped(limit))
-            return tuple(await _workspaces(connection, query))
+            return tuple(await moves.workspaces(connection, query))
 
     async def list_repository(
         self,
@@ -276,7 +273,7 @@ class PgResearchStore:
         left = research_lists.clamped(limit, MOST_WORKSPACES)
         async with self._connections.reading() as connection:
             ids = list(await connection.scalars(research_lists.documents(repository_id, include_archived)))
-            made = await _workspaces(connection, research_lists.of_documents(ids[:MOST_CHANNELS], include_planner))
+            made = await moves.workspaces(connection, research_lists.of_documents(ids[:MOST_CHANNELS], include_planner))
             by_channel: dict[str, list[Workspace]] = {}
             for workspace in made:
                 by_channel.setdefault(workspace.channel_id, []).append(workspace)
@@ -294,7 +291,7 @@ class PgResearchStore:
         self, *, limit: int = PAGE_LIMIT, after: WorkspaceId | None = None, channel_id: ChannelId | None = None
     ) -> tuple[Workspace, ...]:
         async with self._connections.single() as connection:
-            return tuple(await _workspaces(connection, research_lists.unplaced(limit, after, channel_id)))
+            return tuple(await moves.workspaces(connection, research_lists.unplaced(limit, after, channel_id)))
 
     async def terminal_recovery(
         self, *, limit: int = PAGE_LIMIT, after: WorkspaceId | None = None, channel_id: ChannelId | None = None
@@ -315,7 +312,7 @@ class PgResearchStore:
             research_workspaces.c.channel_id == channel_id, research_workspaces.c[column] == value
         )
         async with self._connections.single() as connection:
-            found = await _workspaces(connection, query)
+            found = await moves.workspaces(connection, query)
         return found[0] if found else None
 
     @asynccontextmanager
@@ -337,7 +334,7 @@ class PgResearchStore:
         self, channel_id: ChannelId, workspace_id: WorkspaceId, lease: Lease, *, titled: bool = False
     ) -> AsyncIterator[tuple[AsyncConnection, Channel, Workspace]]:
         async with self._in_channel(channel_id, lease, titled=titled) as (connection, channel):
-            workspace = await _found(connection, channel_id, workspace_id)
+            workspace = await moves.find_workspace(connection, channel_id, workspace_id)
             if workspace is None:
                 raise WorkspaceMissing(workspace_id)
             yield connection, channel, workspace
@@ -348,145 +345,3 @@ async def _lock_titles(connection: AsyncConnection, channel_id: ChannelId) -> No
         await lock_titles(connection, await repository_of(connection, channel_id))
     except ChannelMissing:
         return  # found out again under the lease
-
-
-async def _workspaces(connection: AsyncConnection, query: Select[Any]) -> list[Workspace]:
-    return [research_rows.workspace(row) for row in await connection.execute(query)]
-
-
-async def _turns(connection: AsyncConnection, query: Select[Any]) -> list[Turn]:
-    return [research_rows.turn(row) for row in await connection.execute(query)]
-
-
-async def _messages(connection: AsyncConnection, query: Select[Any]) -> list[Message]:
-    return [research_rows.message(row) for row in await connection.execute(query)]
-
-
-async def _found(connection: AsyncConnection, channel_id: ChannelId, workspace_id: WorkspaceId) -> Workspace | None:
-    if not rows.can_exist(channel_id, workspace_id):
-        return None
-    query = select(research_workspaces).where(
-        research_workspaces.c.id == workspace_id, research_workspaces.c.channel_id == channel_id
-    )
-    found = await _workspaces(connection, query)
-    return found[0] if found else None
-
-
-async def _known(connection: AsyncConnection, workspace_id: WorkspaceId) -> Workspace:
-    [workspace] = await _workspaces(connection, select(research_workspaces).where(research_workspaces.c.id == workspace_id))
-    return workspace
-
-
-def _turns_of(workspace_id: WorkspaceId) -> Select[Any]:
-    return select(research_turns).where(research_turns.c.workspace_id == workspace_id).order_by(research_turns.c.ordinal)
-
-
-async def _initial(connection: AsyncConnection, workspace: Workspace) -> Turn | None:
-    found = await _turns(connection, _turns_of(workspace.id).where(research_turns.c.ordinal == 1))
-    return found[0] if found else None
-
-
-async def _turn(connection: AsyncConnection, workspace: Workspace, turn_id: TurnId) -> Turn:
-    found: list[Turn] = []
-    if rows.can_exist(turn_id):
-        found = await _turns(connection, _turns_of(workspace.id).where(research_turns.c.id == turn_id))
-    if not found:
-        raise TurnMissing(turn_id)
-    return found[0]
-
-
-async def _asking(connection: AsyncConnection, turn: Turn) -> Message:
-    """The member's message that asked for a turn."""
-    asked = research_messages.c.author == Author.MEMBER.value
-    [message] = await _messages(connection, select(research_messages).where(research_messages.c.turn_id == turn.id, asked))
-    return message
-
-
-async def _by_key(connection: AsyncConnection, proposal: Proposal) -> Workspace | None:
-    found = await _workspaces(
-        connection,
-        select(research_workspaces).where(
-            research_workspaces.c.channel_id == proposal.channel_id,
-            research_workspaces.c.idempotency_key == proposal.idempotency_key,
-        ),
-    )
-    return found[0] if found else None
-
-
-async def _refuse_staging(connection: AsyncConnection, channel: Channel, proposal: Proposal) -> None:
-    rules.refuse_archived(channel)
-    await refuse_unknown(connection, proposal.created_by)
-    if await connection.scalar(select(research_workspaces.c.id).where(research_workspaces.c.id == proposal.id)) is not None:
-        raise IdempotencyConflict(proposal.id)
-
-
-async def _asked_before(connection: AsyncConnection, workspace: Workspace, ask: Ask) -> Asked | None:
-    found = await _turns(connection, _turns_of(workspace.id).where(research_turns.c.request_id == ask.request_id))
-    if not found:
-        return None
-    message = await _asking(connection, found[0])
-    rules.refuse_other_ask(found[0], message, ask)
-    return Asked(workspace=workspace, turn=found[0], message=message, repeated=True)
-
-
-async def _asked(connection: AsyncConnection, workspace: Workspace, turn: Turn, message: Message) -> Asked:
-    await refuse_unknown(connection, turn.requested_by)
-    await _refuse_taken(connection, turn, message)
-    await _update(connection, workspace)
-    return await _told(connection, workspace, turn, message)
-
-
-async def _begun(connection: AsyncConnection, workspace: Workspace, turn: Turn, message: Message) -> Asked:
-    await _refuse_taken(connection, turn, message)
-    await _insert(connection, workspace)
-    return await _told(connection, workspace, turn, message)
-
-
-async def _told(connection: AsyncConnection, workspace: Workspace, turn: Turn, message: Message) -> Asked:
-    await _insert(connection, turn)
-    await _insert(connection, message)
-    [kept] = await _turns(connection, select(research_turns).where(research_turns.c.id == turn.id))
-    return Asked(
-        workspace=await _known(connection, workspace.id),
-        turn=kept,
-        message=await _asking(connection, kept),
-        repeated=False,
-    )
-
-
-async def _refuse_taken(connection: AsyncConnection, turn: Turn, message: Message) -> None:
-    turns = select(research_turns.c.id).where(research_turns.c.id == turn.id)
-    messages = select(research_messages.c.id).where(research_messages.c.id == message.id)
-    if await connection.scalar(turns) is not None or await connection.scalar(messages) is not None:
-        raise IdempotencyConflict(turn.id)
-
-
-async def _linked(connection: AsyncConnection, channel_id: ChannelId, job_id: JobId) -> rules.LinkedJob | None:
-    if not rows.can_exist(channel_id, job_id):
-        return None
-    found = await job_moves.jobs(connection, job_moves.jobs_of(channel_id).where(background_jobs.c.id == job_id))
-    if not found:
-        return None
-    detail = await job_moves.detail(connection, found[0])
-    return rules.LinkedJob(job=detail.job, current=detail.current, artifact=detail.artifact is not None)
-
-
-def _row(value: Workspace | Turn | Message) -> tuple[Table, dict[str, Any]]:
-    match value:
-        case Workspace():
-            return research_workspaces, research_rows.workspace_values(value)
-        case Turn():
-            return research_turns, research_rows.turn_values(value)
-        case Message():
-            return research_messages, research_rows.message_values(value)
-
-
-async def _insert(connection: AsyncConnection, value: Workspace | Turn | Message) -> None:
-    table, values = _row(value)
-    await connection.execute(insert(table).values(**values))
-
-
-async def _update(connection: AsyncConnection, *values: Workspace | Turn) -> None:
-    for value in values:
-        table, changes = _row(value)
-        await connection.execute(update(table).where(table.c.id == value.id).values(**changes))

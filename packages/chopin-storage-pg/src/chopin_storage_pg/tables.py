@@ -207,6 +207,7 @@ channel_operations: Final = Table(
     _id("operation_id", primary_key=True),
     _count("sequence"),
     _count("revision"),
+    _instant("kept_at", server_default=func.clock_timestamp()),
     UniqueConstraint("channel_id", "sequence"),
 )
 

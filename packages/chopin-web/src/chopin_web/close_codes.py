@@ -6,6 +6,8 @@ from enum import IntEnum
 
 
 class CloseCode(IntEnum):
+    MESSAGE_TOO_BIG = 1009
+    """Nothing in it was read; sending it again would not help."""
     INTERNAL_ERROR = 1011
     """The document could not be opened after the upgrade."""
     RESTART = 1012

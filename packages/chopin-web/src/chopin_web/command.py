@@ -18,6 +18,7 @@ import platformdirs
 
 from chopin_core.errors import ChopinError
 from chopin_core.people import RepositoryAccess
+from chopin_core.retention import Retention
 from chopin_web.local.checkouts import current_checkout, open_checkouts
 from chopin_web.local.secrets import keep_secrets, read_token
 from chopin_web.logs import configure_logs
@@ -86,7 +87,7 @@ def local(data: Path, repos: tuple[Path, ...], json_logs: bool, port: int) -> No
 @_data
 @_repo
 def serve(data: Path, repos: tuple[Path, ...]) -> None:
-    """Serve from the environment's settings: DATABASE_URL, APP_ORIGIN, SERVER_HOST, PORT, AUTH_MODE."""
+    """Serve from the environment's settings: DATABASE_URL, APP_ORIGIN, SERVER_HOST, PORT, AUTH_MODE, IDEMPOTENCY_DAYS."""
     configure_logs(machine=True)
     with _one_clear_line():
         settings = load_settings(os.environ)
@@ -100,7 +101,8 @@ def serve(data: Path, repos: tuple[Path, ...]) -> None:
         listener = listen(settings.host, settings.port)
         mode = LocalMode(data=data, secrets=keep_secrets(directory), repositories=_repositories(repos), origin=settings.origin)
         owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
-        sys.exit(serve_database(settings.database_url, owner, listener, mode))
+        retention = Retention(window=settings.idempotency_window)
+        sys.exit(serve_database(settings.database_url, owner, listener, mode, retention))
 
 
 @command.command("migrate")

@@ -12,10 +12,8 @@ from hypercorn.config import Config
 from hypercorn.protocol import h11
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from chopin_web.frames.envelope import LARGEST_FRAME
 from chopin_web.hypercorn_sockets import GuardedStream, PlainProtocol
-
-LARGEST_MESSAGE = 2 * 1024 * 1024
-"""What is taken off the wire at all; what a frame may be is decided where it is read."""
 
 READ_ON_SECONDS = 30.0
 
@@ -31,7 +29,7 @@ async def serve_on_hypercorn(app: ASGIApp, listener: socket.socket, closing: asy
     config.errorlog = logging.getLogger("hypercorn.error")
     config.accesslog = None
     config.include_server_header = False
-    config.websocket_max_message_size = LARGEST_MESSAGE
+    config.websocket_max_message_size = LARGEST_FRAME
     config.graceful_timeout = 2.0
     # Hypercorn's own pings keep a finished connection's task until the next one is due; clients ping us instead.
     config.websocket_ping_interval = None

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 from h11 import Request
 from hypercorn.protocol.events import Body, Data, Event, StreamClosed
 from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.protocol.ws_stream import ASGIWebsocketState, WSStream
-from hypercorn.typing import ASGISendEvent, WebsocketAcceptEvent
+from hypercorn.typing import ASGIReceiveEvent, ASGISendEvent, WebsocketAcceptEvent
 from wsproto.frame_protocol import CloseReason
+
+Put: TypeAlias = Callable[[ASGIReceiveEvent], Awaitable[None]]
 
 GOODBYE_SECONDS = 2.0
 """How long a client has to take the close and to close on its side."""
@@ -36,7 +39,8 @@ class GuardedStream(WSStream):
     - a client that goes on sending after its message was found too large is listened to, and all of it is kept;
     - bytes that come before the upgrade is answered are refused, but the app is told neither that nor the end of the
       connection, which stays open;
-    - a connection is dropped with the close frame, and a client in the middle of sending never sees that frame.
+    - a connection is dropped with the close frame, and a client in the middle of sending never sees that frame;
+    - what else came in the same packet is handed to the app after it was told of the end, and waits there for ever.
     """
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
@@ -64,6 +68,8 @@ class GuardedStream(WSStream):
 
     async def _accept(self, message: WebsocketAcceptEvent) -> None:
         self.handshake.extensions = None
+        assert self.app_put is not None, "there is an app that accepts"
+        self.app_put = _until_the_end(self.app_put)
         await super()._accept(message)
 
     async def _handle_events(self) -> None:
@@ -76,3 +82,15 @@ class GuardedStream(WSStream):
     async def _tell_app(self, code: CloseReason) -> None:
         if self.app_put is not None:
             await self.app_put({"type": "websocket.disconnect", "code": code.value})
+
+
+def _until_the_end(put: Put) -> Put:
+    told = False
+
+    async def putting(message: ASGIReceiveEvent) -> None:
+        nonlocal told
+        if not told:
+            told = message["type"] == "websocket.disconnect"
+            await put(message)
+
+    return putting

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from chopin_core.engines.pycrdt import PycrdtEngine
 from chopin_core.people import RepositoryAccess
+from chopin_core.retention import Retention
 from chopin_core.running import Chopin
 from chopin_mcp.app import create_app as create_mcp_app
 from chopin_storage_pg.embedded.server import EmbeddedPostgres
@@ -75,12 +76,12 @@ def serve_embedded(directory: Path, owner: str, listener: socket.socket, mode: L
     with console.status("Starting PostgreSQL …"):
         server = EmbeddedPostgres.start(directory)
     with server:
-        return serve_database(server.url, owner, listener, mode)
+        return serve_database(server.url, owner, listener, mode, Retention())
 
 
-def serve_database(database_url: str, owner: str, listener: socket.socket, mode: LocalMode) -> int:
+def serve_database(database_url: str, owner: str, listener: socket.socket, mode: LocalMode, retention: Retention) -> int:
     """Serve from a database; the exit status."""
-    return asyncio.run(_serve(database_url, owner, listener, mode))
+    return asyncio.run(_serve(database_url, owner, listener, mode, retention))
 
 
 def migrate_database(database_url: str) -> None:
@@ -89,7 +90,7 @@ def migrate_database(database_url: str) -> None:
         asyncio.run(_migrate(database_url))
 
 
-async def _serve(database_url: str, owner: str, listener: socket.socket, mode: LocalMode) -> int:
+async def _serve(database_url: str, owner: str, listener: socket.socket, mode: LocalMode, retention: Retention) -> int:
     async with await open_storage(database_url) as storage:
         with console.status("Bringing the schema up to date …"):
             await storage.migrate()
@@ -103,6 +104,7 @@ async def _serve(database_url: str, owner: str, listener: socket.socket, mode: L
             listener=listener,
             make_shell=mode.shell,
             serving=mode.announce,
+            retention=retention,
         )
 
 

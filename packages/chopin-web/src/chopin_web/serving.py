@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TypeAlias
 
@@ -14,10 +14,13 @@ import structlog
 from starlette.types import ASGIApp
 
 from chopin_core.errors import ChopinError, Closing, LeaseHeld
+from chopin_core.ids import ChannelId
 from chopin_core.ports.documents import DocumentEngine
 from chopin_core.ports.storage import Storage
+from chopin_core.retention import Retention
 from chopin_core.running import Chopin, running
 from chopin_core.writer import Loss
+from chopin_web.heap import heap_trimmed
 from chopin_web.hypercorn_server import serve_on_hypercorn
 
 DRAIN_SECONDS = 20.0
@@ -44,12 +47,13 @@ async def serve_until_stopped(
     listener: socket.socket,
     make_shell: Callable[[Chopin, Ready], Shell],
     serving: Callable[[], None],
+    retention: Retention,
 ) -> int:
     """
     Serve on the listener until a signal, a fault of storage or the loss of the lease; the exit status.
 
-    The start goes lease, rooms, shell; the drain goes back the same way, once, and tries every step. ``serving`` is called
-    when requests are answered. Zero means that somebody asked us to stop and nothing went wrong.
+    The start goes lease, rooms, sweeper, shell; the drain goes back the same way, once, and tries every step. ``serving`` is
+    called when requests are answered. Zero means that somebody asked us to stop and nothing went wrong.
 
     Raises:
         LeaseHeld: another process writes to this database.
@@ -67,6 +71,12 @@ async def serve_until_stopped(
         faults.append("lease")
         stop.set()
 
+    def cited(children: Sequence[ChannelId]) -> None:
+        _log.warning("children keep a conversation that their decisions cite", channels=list(children))
+
+    def unswept(error: BaseException) -> None:
+        _log.warning("a sweep of old operations broke off", error=type(error).__name__, detail=str(error))
+
     async def ready() -> None:
         if stop.is_set():
             raise Closing()
@@ -74,9 +84,18 @@ async def serve_until_stopped(
 
     async with _stopped_by_signals(stop):
         try:
-            async with running(storage, engine, owner=owner, failed=failed, lost=lost) as chopin:
+            async with running(
+                storage,
+                engine,
+                owner=owner,
+                failed=failed,
+                lost=lost,
+                cited=cited,
+                unswept=unswept,
+                retention=retention,
+            ) as chopin:
                 shell = make_shell(chopin, ready)
-                async with shell.running:
+                async with shell.running, heap_trimmed():
                     faults += await _served(shell.app, listener, chopin, stop, serving)
         except LeaseHeld:
             raise
@@ -99,8 +118,9 @@ async def _served(
     await asyncio.wait([server, stopped], return_when=asyncio.FIRST_COMPLETED)
     stopped.cancel()
     stop.set()
-    # Rooms first: what was taken in becomes durable and is acknowledged while the sockets still stand.
-    faults = await _tried("rooms", chopin.rooms.close())
+    faults = await _tried("sweeper", chopin.sweeper.close())
+    # Rooms before sockets: what was taken in becomes durable and is acknowledged while the sockets still stand.
+    faults += await _tried("rooms", chopin.rooms.close())
     closing.set()
     return faults + await _tried("server", server)
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from datetime import timedelta
 from urllib.parse import urlsplit
 
 import attrs
 import environ
 
 from chopin_core.errors import InvalidField
+from chopin_core.retention import Retention
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+MOST_DAYS = 3650
 
 _REMOVED_PREFIXES = ("DYNAMODB_", "SQLITE_", "CHAT_CHECKPOINT_")
 _REMOVED = ("REPORT_STORE_BACKEND",)
@@ -23,6 +28,7 @@ class _Raw:
     server_host = environ.var(name="SERVER_HOST", default="127.0.0.1")
     port = environ.var(name="PORT", default="8787")
     auth_mode = environ.var(name="AUTH_MODE", default="hosted")
+    idempotency_days = environ.var(name="IDEMPOTENCY_DAYS", default=str(Retention().window.days))
 
 
 @attrs.frozen(kw_only=True)
@@ -34,6 +40,7 @@ class Settings:
     host: str
     port: int
     auth_mode: str
+    idempotency_window: timedelta
 
 
 class SettingsRefused(InvalidField):
@@ -49,9 +56,12 @@ def load_settings(environment: Mapping[str, str]) -> Settings:
     """
     raw = environ.to_config(_Raw, environ=dict(environment))
     faults = [*removed_settings(environment), *_database_faults(raw.database_url)]
-    port = int(raw.port) if raw.port.isascii() and raw.port.isdecimal() else 0
+    port = _whole(raw.port)
     if not 1 <= port <= 65_535:
         faults.append("PORT must be 1 to 65535")
+    days = _whole(raw.idempotency_days)
+    if not 1 <= days <= MOST_DAYS:
+        faults.append(f"IDEMPOTENCY_DAYS must be a whole number of days, 1 to {MOST_DAYS}")
     origin = raw.app_origin or f"http://{raw.server_host}:{raw.port}"
     faults += _origin_faults(origin)
     if raw.auth_mode not in ("hosted", "local"):
@@ -60,7 +70,14 @@ def load_settings(environment: Mapping[str, str]) -> Settings:
         faults.append("AUTH_MODE=local needs SERVER_HOST and APP_ORIGIN on loopback")
     if faults:
         raise SettingsRefused("settings", "cannot be used: " + "; ".join(faults))
-    return Settings(database_url=raw.database_url, origin=origin, host=raw.server_host, port=port, auth_mode=raw.auth_mode)
+    return Settings(
+        database_url=raw.database_url,
+        origin=origin,
+        host=raw.server_host,
+        port=port,
+        auth_mode=raw.auth_mode,
+        idempotency_window=timedelta(days=days),
+    )
 
 
 def removed_settings(environment: Mapping[str, str]) -> list[str]:
@@ -75,6 +92,11 @@ def removed_settings(environment: Mapping[str, str]) -> list[str]:
         faults.append("STORAGE_DRIVER must be postgres or absent")
     faults += [f"{name} was removed" for name in sorted(environment) if name in _REMOVED or name.startswith(_REMOVED_PREFIXES)]
     return faults
+
+
+def _whole(text: str) -> int:
+    """The number that some digits stand for, or 0, which no setting takes; more digits than any setting needs are none."""
+    return int(text) if re.fullmatch("[0-9]{1,9}", text) else 0
 
 
 def _database_faults(url: str) -> list[str]:

@@ -23,7 +23,7 @@ from chopin_web.admission import MEMORY, Admission, Verdict
 from chopin_web.close_codes import CloseCode
 from chopin_web.conversation import Conversation
 from chopin_web.frames import session
-from chopin_web.frames.envelope import Frame, parse
+from chopin_web.frames.envelope import LARGEST_FRAME, Frame, parse
 from chopin_web.guards import require_origin
 from chopin_web.outbox import Outbox
 from chopin_web.refusals import answer, sentence_of, status_of
@@ -124,6 +124,9 @@ async def _until_left(
         if message["type"] == "websocket.disconnect":
             return
         text = message.get("text")
+        if text is not None and len(text) > LARGEST_FRAME:
+            outbox.close(CloseCode.MESSAGE_TOO_BIG)
+            return
         frame = parse(text) if text is not None else None
         if frame is not None:
             await _answered(conversation.take, frame, outbox, log)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from datetime import datetime
+from itertools import islice, takewhile
 
 import attrs
 
@@ -14,19 +15,23 @@ from chopin_core.errors import ChannelArchived, EventRepeated, StaleCheckpoint, 
 from chopin_core.ids import ChannelId, OperationId
 from chopin_core.jsonvalue import encode
 from chopin_core.memory.channels import channel_of
-from chopin_core.memory.leases import fence
-from chopin_core.memory.tables import Connection, History, KeptEvent, KeptSidecar, KeptSnapshot, utc
+from chopin_core.memory.conversations import clear
+from chopin_core.memory.leases import fence, fenced
+from chopin_core.memory.research_moves import bearing_on
+from chopin_core.memory.tables import Connection, History, KeptEvent, KeptOperation, KeptSidecar, KeptSnapshot, utc
 from chopin_core.memory.titles import keep, titled
 from chopin_core.ports.collaboration import (
     Checkpoint,
     Commit,
     CommitResult,
+    DroppedConversations,
     Event,
     Replacement,
     StoredChannel,
     StoredUpdate,
 )
 from chopin_core.ports.leases import Lease
+from chopin_core.ports.pruning import Pruned, Pruning
 from chopin_core.sidecar import SidecarPatch
 
 
@@ -66,6 +71,8 @@ class MemoryCollaborationStore:
         if channel.archived and not commit.allow_archived:
             raise ChannelArchived(channel.id)
         _expect(commit.expected, channel)
+        for change in sorted(commit.projections, key=lambda change: change.workspace_id):
+            change.refuse_unfit(*bearing_on(tables, channel.id, change.workspace_id))
         if commit.title is not None and commit.title.title != channel.title:
             channel = titled(tables, channel, commit.title.title, commit.title.titles)
         result = _next(channel, history)
@@ -81,7 +88,7 @@ class MemoryCollaborationStore:
             )
             history.updates.append(update)
         history.events.update(events)
-        keep(tables, _moved(channel, history, commit.operation_id, result, commit.now))
+        keep(tables, _moved(channel, self._recorded(history, commit.operation_id, result), commit.now))
         await asyncio.sleep(0)  # the answer travels too: whoever is cancelled here was kept and never hears of it
         return result
 
@@ -113,7 +120,7 @@ class MemoryCollaborationStore:
         )
         history.updates.clear()
         channel = attrs.evolve(channel, unanswered_decisions=sidecar.unanswered_decisions())
-        keep(tables, _moved(channel, history, replacement.operation_id, result, replacement.now))
+        keep(tables, _moved(channel, self._recorded(history, replacement.operation_id, result), replacement.now))
         await asyncio.sleep(0)  # as in commit
         return result
 
@@ -140,10 +147,47 @@ class MemoryCollaborationStore:
         )
         history.updates[:] = (update for update in history.updates if update.sequence > checkpoint.through)
 
+    async def prune(self, pruning: Pruning, *, lease: Lease) -> Pruned:
+        tables = await fenced(self._connection, lease)
+        latest = self._connection.clock() - pruning.older_than
+        ids = sorted(id for id in tables.channels if pruning.start is None or id >= pruning.start)
+        left = pruning.limit
+        for id in ids[: pruning.limit]:
+            left -= _forget(tables.histories[id], latest, left)
+            if not left:
+                return Pruned(operations=pruning.limit, next=id)
+        return Pruned(operations=pruning.limit - left, next=next(iter(ids[pruning.limit :]), None))
+
+    async def drop_child_conversations(self, *, lease: Lease) -> DroppedConversations:
+        tables = await self._connection.turn()
+        fence(tables, lease, self._connection.clock())
+        children = sorted(channel.id for channel in tables.channels.values() if channel.parent_id is not None)
+        verdicts = {child: clear(tables, child) for child in children}
+        await asyncio.sleep(0)  # as in commit
+        return DroppedConversations.of(verdicts)
+
+    def _recorded(self, history: History, operation_id: OperationId, result: CommitResult) -> CommitResult:
+        """Record the operation and its sequence."""
+        history.operations[operation_id] = KeptOperation(result=result, kept_at=self._connection.clock())
+        history.latest = result.sequence
+        return result
+
+
+def _forget(history: History, latest: datetime, most: int) -> int:
+    """Drop the first operations, as far as they are kept no later than ``latest``; how many went."""
+    old = takewhile(lambda item: item[1].kept_at <= latest, history.operations.items())
+    gone = [(id, kept.result.sequence) for id, kept in islice(old, most)]
+    for id, _ in gone:
+        del history.operations[id]
+    sequences = {sequence for _, sequence in gone}
+    for event in [event for event in history.events.values() if event.sequence in sequences]:
+        del history.events[event.id]
+    return len(gone)
+
 
 def _repeat(history: History, operation_id: OperationId) -> CommitResult | None:
     kept = history.operations.get(operation_id)
-    return None if kept is None else attrs.evolve(kept, repeated=True)
+    return None if kept is None else attrs.evolve(kept.result, repeated=True)
 
 
 def _expect(expected: StorageRevision, channel: Channel) -> None:
@@ -173,8 +217,5 @@ def _numbered(
     return numbered
 
 
-def _moved(channel: Channel, history: History, operation_id: OperationId, result: CommitResult, now: datetime) -> Channel:
-    """The channel at its new revision, once the operation and the sequence are recorded."""
-    history.operations[operation_id] = result
-    history.latest = result.sequence
+def _moved(channel: Channel, result: CommitResult, now: datetime) -> Channel:
     return attrs.evolve(channel, revision=result.revision, updated_at=max(channel.updated_at, utc(now)))

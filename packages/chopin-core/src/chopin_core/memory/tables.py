@@ -110,6 +110,13 @@ class KeptEvent:
         return StoredEvent(sequence=self.sequence, ordinal=self.ordinal, event=event)
 
 
+@attrs.frozen(kw_only=True)
+class KeptOperation:
+    result: CommitResult
+    kept_at: datetime
+    """On the clock of storage."""
+
+
 @attrs.define(kw_only=True)
 class History:
     """Everything of one channel that its collaboration store keeps."""
@@ -117,7 +124,8 @@ class History:
     latest: StorageSequence = attrs.field(default=StorageSequence(0))
     sidecar: KeptSidecar | None = None
     snapshot: KeptSnapshot | None = None
-    operations: dict[OperationId, CommitResult] = attrs.field(factory=dict)
+    operations: dict[OperationId, KeptOperation] = attrs.field(factory=dict)
+    """By sequence, as they were kept."""
     updates: list[StoredUpdate] = attrs.field(factory=list)
     events: dict[str, KeptEvent] = attrs.field(factory=dict)
 

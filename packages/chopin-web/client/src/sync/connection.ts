@@ -1,6 +1,6 @@
 /** One lasting connection made of many sockets: opens, listens for silence, and tries again. */
 
-import { closeCodes, MESSAGE_TOO_BIG } from "../wire/closeCodes";
+import { closeCodes } from "../wire/closeCodes";
 import { type ClientFrame, readFrame, type ServerFrame, writeFrame } from "../wire/frames";
 import type { OpenSocket, Probe, SocketHandle } from "../wire/socket";
 import { Backoff } from "./backoff";
@@ -139,7 +139,7 @@ export class Connection {
     const ended = ENDS[code];
     if (ended !== undefined) this.end(ended);
     else if (code === closeCodes.RateExceeded) this.lose("closed", CALM_DOWN);
-    else if (code === MESSAGE_TOO_BIG) this.lose("too-big");
+    else if (code === closeCodes.MessageTooBig) this.lose("too-big");
     else if (this.isUp) this.lose("closed");
     else void this.refused();
   }

@@ -4,10 +4,8 @@ export const closeCodes = {
   AccessLost: 4403,
   Deleted: 4404,
   RateExceeded: 4429,
+  MessageTooBig: 1009,
   InternalError: 1011,
   Restart: 1012,
   TooSlow: 1013,
 } as const;
-
-/** WebSocket's own code for a message that was larger than the other side takes. */
-export const MESSAGE_TOO_BIG = 1009;

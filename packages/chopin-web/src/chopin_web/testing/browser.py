@@ -7,7 +7,6 @@ another epoch is never merged.
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import itertools
 import json
@@ -20,6 +19,7 @@ import websockets
 from chopin_core.document.splice import Splice
 from chopin_core.engines.pycrdt import PycrdtEngine
 from chopin_core.ports.documents import SharedText
+from chopin_web.testing.patience import patience
 
 SECONDS = 10.0
 """How long an answer is waited for."""
@@ -95,7 +95,7 @@ class Browser:
 
     async def next(self, kind: str, **expected: Any) -> dict[str, Any]:
         """The next frame of that kind with these fields; others are taken in on the way."""
-        async with asyncio.timeout(SECONDS):
+        async with patience(SECONDS):
             while True:
                 frame = await self._receive()
                 if frame["kind"] == kind and all(frame.get(name) == value for name, value in expected.items()):
@@ -103,7 +103,7 @@ class Browser:
 
     async def settled(self) -> None:
         """Take frames in until everything that was sent is acknowledged."""
-        async with asyncio.timeout(SECONDS):
+        async with patience(SECONDS):
             while self.unacknowledged:
                 await self._receive()
 
@@ -120,7 +120,7 @@ class Browser:
 
     async def closed(self) -> int | None:
         """:meth:`listen`, but an end is expected soon."""
-        async with asyncio.timeout(SECONDS):
+        async with patience(SECONDS):
             return await self.listen()
 
     async def _receive(self) -> dict[str, Any]:
