@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
+import pkgutil
 import subprocess
 import sys
 from collections import Counter
@@ -15,6 +17,7 @@ from xml.etree import ElementTree
 import attrs
 import pytest
 
+import chopin_contract_tests
 from chopin_storage_pg.testing import SERVER, open_server
 
 AT_ONCE: Final = 3
@@ -25,19 +28,32 @@ PATIENCE: Final = 240
 
 HERE: Final = Path(__file__).parent
 
+MODULES: Final = sorted(module.name for module in pkgutil.iter_modules(chopin_contract_tests.__path__))
+
 pytestmark = pytest.mark.timeout(PATIENCE + 60)  # a run may begin late, after those before it
 
 
 @attrs.frozen
 class Mutant:
-    """A fault, the ``open_adapter`` that has it, and the modules of the suite that are run on it: all, unless it says which."""
+    """
+    A fault, the ``open_adapter`` that has it, and the modules of the suite that are run on it: all, unless it says which.
+
+    A module is named without its ``test_``, and ``jobs*`` are all that begin so. ``tests`` chooses among theirs, as pytest's
+    ``-k`` does, which knows the name of the mutant too.
+    """
 
     fault: str
     place: str
     modules: str = ""
+    tests: str = ""
 
     def suite(self) -> list[str]:
-        return [f"chopin_contract_tests.test_{module}" for module in self.modules.split()] or ["chopin_contract_tests"]
+        named = {wanted: fnmatch.filter(MODULES, f"test_{wanted}") for wanted in self.modules.split()}
+        assert all(named.values()), f"the suite has not all of {self.modules}"
+        modules = [f"chopin_contract_tests.{module}" for found in named.values() for module in found] or [
+            "chopin_contract_tests"
+        ]
+        return [*modules, *(["-k", self.tests] if self.tests else [])]
 
 
 SOUND = [
@@ -86,7 +102,54 @@ MUTANTS = [
     Mutant("patch replaces the whole record", "mutants.values:patch_replaces_the_record", "sidecars"),
     Mutant("unique title decided outside the lock", "mutants.titles:decided_outside_the_lock", "naming_races"),
     Mutant("former slugs forgotten", "mutants.titles:former_slugs_forgotten", "slugs"),
+    Mutant("active channel deleted", "mutants.channels:active_deleted", "deletion"),
+    Mutant("parent deleted before its children", "mutants.channels:referred_deleted", "deletion"),
+    Mutant("images left behind by a deletion", "mutants.channels:images_left", "deletion"),
+    Mutant("alias handed to another channel", "mutants.channels:aliases_handed_on", "slugs"),
+    Mutant("description revision not raised", "mutants.channels:description_not_counted", "descriptions"),
+    Mutant("archiving moves the revision", "mutants.channels:archiving_counted", "archive"),
+    Mutant("deleted session brought back by rotation", "mutants.sessions:brought_back_by_rotation", "*session*"),
+    Mutant("rotation without revision check", "mutants.sessions:rotated_whatever", "*session*"),
+    Mutant("reset keeps metadata-only sessions", "mutants.sessions:plain_ones_kept", "*session*"),
+    Mutant("reset under any lease", "mutants.sessions:reset_under_any_lease", "*session*"),
+    Mutant("session valid at its end", "mutants.sessions:valid_at_its_end", "*session*"),
+    Mutant("owner left by a session that ends", "mutants.sessions:owner_left", "*session* agents"),
+    Mutant("second claim of a Planner wins", "mutants.agents:second_claim_wins", "agents"),
+    Mutant("generation of a Planner not raised", "mutants.agents:generation_stays", "agents"),
+    Mutant("Planner cleared under another generation", "mutants.agents:any_generation", "agents"),
+    Mutant("owner of an expired session shown", "mutants.agents:expired_owner", "agents"),
+    Mutant("navigation moved from any revision", "mutants.navigation:moved_whatever", "navigation*"),
+    Mutant("half a visit kept", "mutants.navigation:half_a_visit", "navigation*"),
+    Mutant("visit in two steps", "mutants.navigation:visit_in_two_steps", "navigation*"),
+    Mutant("revocation keeps credentials", "mutants.machines:credentials_kept", "machine*"),
+    Mutant("revoked machine found by its token", "mutants.machines:revoked_found", "machine*"),
+    Mutant("revoked machine still chosen", "mutants.machines:choices_left", "machine*"),
+    Mutant("two favourites", "mutants.machines:first_favourite", "machine*"),
+    Mutant("second upload replaces an image", "mutants.images:second_replaces", "images"),
+    Mutant("image shown in other channels", "mutants.images:shown_everywhere", "images"),
+    Mutant("any claim lets a worker in", "mutants.jobs:any_claim", "job*", "not_held or lost_the_claim or progress"),
+    Mutant("job claimed by two workers", "mutants.jobs:claimed_in_two_steps", "job*", "eight_workers or due"),
+    Mutant("claims without end", "mutants.jobs:no_expiry", "job*", "exactly_at_its_expiry or progress"),
+    Mutant(
+        "job of a lost worker never due again", "mutants.jobs:never_due_again", "job*", "fell_due or from_the_instant or pause"
+    ),
+    Mutant("job counter raised on failure", "mutants.jobs:refusals_counted", "job*", "not_held or refused or settle"),
+    Mutant("job counter raised by a repeat", "mutants.jobs:repeats_counted", "job*", "a_repeat or counter"),
+    Mutant("repeat of a job compared by nothing", "mutants.jobs:compared_by_nothing", "job*", "key or repeat"),
+    Mutant("older jobs of a target left running", "mutants.jobs:others_left_running", "job*", "target or counter"),
+    Mutant("job ended twice", "mutants.jobs:ended_twice", "job*", "state or cancel"),
+    Mutant("progress beyond 32 entries", "mutants.jobs:no_progress_forgotten", "job*", "entries or longer or attempt"),
+    Mutant("job completed before its artifact is there", "mutants.jobs:settled_in_two_steps", "job*", "is_settled or artifact"),
+    Mutant("gap between turns", "mutants.research:gap_left", "research*"),
+    Mutant("repeat of a request compared by nothing", "mutants.research:compared_by_nothing", "research*"),
+    Mutant("repeat of a question compared by nothing", "mutants.research:asked_on_any_repeat", "research*"),
+    Mutant("turn given a second job", "mutants.research:taken_linked", "research*"),
+    Mutant("job of another turn linked", "mutants.research:foreign_linked", "research*"),
+    Mutant("report published without its link", "mutants.research:published_without_link", "research*"),
+    Mutant("report published twice", "mutants.research:published_twice", "research*"),
+    Mutant("report published in two steps", "mutants.research:published_in_two_steps", "research*"),
     # Faults that a database has in its own way; a run on one takes ten times as long as in memory.
+    Mutant("no lock on jobs (PostgreSQL)", "mutants.jobs:no_lock_sql", "jobs*", "eight_workers or fell_due or claim_nothing"),
     Mutant("no fence (PostgreSQL)", "mutants.fencing:no_fence_sql", "fence"),
     Mutant("fence read before the lock (PostgreSQL)", "mutants.fencing:read_before_the_lock_sql", "takeover"),
     Mutant("takeover waits for no write (PostgreSQL)", "mutants.fencing:takeover_does_not_wait_sql", "takeover"),

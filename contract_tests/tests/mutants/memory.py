@@ -1,27 +1,25 @@
-"""The in-memory adapter with one of its stores exchanged for a faulty one."""
+"""The in-memory adapter with some of its stores exchanged for faulty ones."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from typing import Any, TypeAlias
 
 import attrs
 
 from chopin_contract_tests.adapters import OpenAdapter
-from chopin_core.memory.channels import MemoryChannelStore
-from chopin_core.memory.collaboration import MemoryCollaborationStore
-from chopin_core.memory.leases import MemoryLeaseStore
 from chopin_core.memory.storage import MemoryStorage
-from chopin_core.memory.tables import Tables
+from chopin_core.memory.tables import Connection, Tables
+
+Store: TypeAlias = Callable[[Connection], Any]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Stores:
-    """Which stores a storage is put together from; it is the adapter of the suite too."""
+    """The adapter of the suite: which stores take the place of sound ones, by the names that a storage has for them."""
 
-    channels: type[MemoryChannelStore] = MemoryChannelStore
-    collaboration: type[MemoryCollaborationStore] = MemoryCollaborationStore
-    leases: type[MemoryLeaseStore] = MemoryLeaseStore
+    faulty: Mapping[str, Store]
     name: str = "memory, mutated"
 
     @asynccontextmanager
@@ -41,20 +39,15 @@ class Database:
 class Mutated(MemoryStorage):
     def __init__(self, stores: Stores, tables: Tables) -> None:
         super().__init__(tables)
-        self._channels = stores.channels(self._connection)
-        self._collaboration = stores.collaboration(self._connection)
-        self._leases = stores.leases(self._connection)
+        for name, store in stores.faulty.items():
+            assert hasattr(self, name), f"a storage has no {name}"
+            setattr(self, f"_{name}", store(self._connection))
 
 
-def adapter(
-    *,
-    channels: type[MemoryChannelStore] = MemoryChannelStore,
-    collaboration: type[MemoryCollaborationStore] = MemoryCollaborationStore,
-    leases: type[MemoryLeaseStore] = MemoryLeaseStore,
-) -> OpenAdapter:
+def adapter(**faulty: Store) -> OpenAdapter:
     @contextmanager
     def open_adapter() -> Iterator[Stores]:
-        yield Stores(channels=channels, collaboration=collaboration, leases=leases)
+        yield Stores(faulty)
 
     return open_adapter
 

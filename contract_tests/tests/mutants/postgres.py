@@ -1,12 +1,14 @@
-"""The PostgreSQL adapter with passages of ``chopin_commit`` exchanged for others, or with a faulty store."""
+"""The PostgreSQL adapter with passages of ``chopin_commit`` exchanged for others, with a faulty store, or without a lock."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from types import ModuleType
 
 import attrs
 import psycopg
+import pytest
 
 from chopin_contract_tests.adapters import OpenAdapter
 from chopin_storage_pg.collaboration import PgCollaborationStore
@@ -31,6 +33,18 @@ def with_passages(*exchanged: tuple[str, str]) -> OpenAdapter:
         with open_server() as server:
             with psycopg.connect(with_database(server.url, server.template)) as connection:
                 connection.execute(statement.encode())
+            yield server
+
+    return open_adapter
+
+
+def with_attribute(module: ModuleType, name: str, value: object) -> OpenAdapter:
+    """The adapter as it is when a module of it says something else. For the whole process: a mutant has one of its own."""
+
+    @contextmanager
+    def open_adapter() -> Iterator[ScratchServer]:
+        with open_server() as server, pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, name, value)
             yield server
 
     return open_adapter

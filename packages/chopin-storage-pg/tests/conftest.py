@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 
@@ -13,7 +14,10 @@ from chopin_core.ports.leases import Lease
 from chopin_storage_pg.storage import PgStorage, open_storage
 from chopin_storage_pg.testing import ScratchDatabase, ScratchServer, open_server
 
+from evidence import rows_of
 from made import ADA, NOW, creation, initial
+from stage import Stage
+from storage_calls import Call, staged
 from watch import Session, Watch
 from wire import Wire, wire_to
 
@@ -75,3 +79,14 @@ async def lease(storage: PgStorage) -> Lease:
     lease = await storage.leases.acquire("writer", "tests", timedelta(minutes=10))
     assert lease is not None
     return lease
+
+
+@pytest.fixture
+async def stage(call: Call, storage: PgStorage, wire: Wire, lease: Lease, watch: Watch) -> Stage:
+    """A stage for the call that a test is parametrized with."""
+    names = (f"x{number:04}x" for number in itertools.count())  # none is a part of another
+    model, other = [await staged(storage, next(names), lease) for _ in range(2)]
+    if call.before is not None:
+        await call.before(storage, model)
+    rows = await rows_of(watch, model)
+    return Stage(call=call, near=storage, wire=wire, watch=watch, model=model, rows=rows, other=other, names=names)

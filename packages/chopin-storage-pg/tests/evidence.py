@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias, cast
 
 import attrs
 
-from chopin_core.errors import CommitRejected, StorageUnavailable
+from chopin_core.errors import CommitRejected, OutcomeUnknown, StorageUnavailable
 from chopin_core.ids import ChannelId, RepositoryId
 from chopin_core.ports.collaboration import CommitResult
 from chopin_storage_pg.storage import PgStorage
@@ -19,6 +19,9 @@ from watch import Watch
 
 Trace: TypeAlias = tuple[tuple[Any, ...], ...]
 """All rows that bear a scene's name, without it: equal for two scenes with which the same was done."""
+
+Model: TypeAlias = tuple[tuple[str, str], ...]
+"""Tables and rows of them, as JSON, in an order in which they can be inserted."""
 
 PROMPT: Final = 1.5
 """Seconds. Less than the server takes to end a session by itself that sits in a transaction."""
@@ -34,23 +37,42 @@ _ROWS: Final = " UNION ALL ".join(
     f"SELECT '{table.name}' AS found_in, {_SHOWN.get(table, 'row_to_json(found)::text')} AS content FROM {table.name} AS found"
     for table in metadata.sorted_tables
 )
-_COPIES: Final = "; ".join(
-    f"INSERT INTO {table.name}"
-    f" SELECT (json_populate_record(NULL::{table.name}, replace(content, '%(old)s', '%(new)s')::json)).*"
-    f" FROM (SELECT row_to_json(model)::text FROM {table.name} AS model) AS models (content)"
-    " WHERE strpos(content, '%(old)s') > 0"
-    for table in metadata.sorted_tables
-)
+_PLACES: Final = {table.name: place for place, table in enumerate(metadata.sorted_tables)}
 
 
 async def trace(watch: Watch, scene: Scene) -> Trace:
-    rows = await watch.rows(f"SELECT found_in, content FROM ({_ROWS}) AS kept WHERE strpos(content, %s) > 0", scene.name)
-    return tuple(sorted((where, content.replace(scene.name, "*")) for where, content in rows))
+    named = [scene.name, scene.report]
+    rows = await watch.rows(
+        f"SELECT found_in, content FROM ({_ROWS}) AS kept WHERE strpos(content, %s) > 0 OR strpos(content, %s) > 0", *named
+    )
+    return tuple(
+        sorted((where, _renamed(content, scene.name, "*").replace(scene.report, "report of *")) for where, content in rows)
+    )
+
+
+async def rows_of(watch: Watch, scene: Scene) -> Model:
+    """A scene as it is now, to be copied whatever becomes of it. Its leases are complete here, and its bytes are in hex."""
+    found = []
+    for table in metadata.sorted_tables:
+        query = f"SELECT row_to_json(found)::text FROM {table.name} AS found WHERE strpos(row_to_json(found)::text, %s) > 0"
+        found += [(table.name, content) for [content] in await watch.rows(query, scene.name)]
+    return tuple(sorted(found, key=lambda row: _PLACES[row[0]]))
 
 
 async def copied(watch: Watch, scene: Scene, name: str) -> Scene:
-    """The same scene under another name, made much faster than by calls, because there are hundreds."""
-    await watch.run(_COPIES % {"old": scene.name, "new": name})
+    """The same scene under another name."""
+    return await copied_from(watch, scene, await rows_of(watch, scene), name)
+
+
+async def copied_from(watch: Watch, scene: Scene, model: Model, name: str) -> Scene:
+    """The scene as those rows have it, under another name; much faster than by calls, because there are hundreds."""
+    old, new = scene.name, name
+    await watch.run(
+        "; ".join(
+            f"INSERT INTO {table} SELECT (json_populate_record(NULL::{table}, $row${_renamed(content, old, new)}$row$::json)).*"
+            for table, content in model
+        )
+    )
     repository = attrs.evolve(scene.channel.repository, id=RepositoryId(scene.channel.repository.id.replace(scene.name, name)))
     return attrs.evolve(
         scene,
@@ -60,13 +82,18 @@ async def copied(watch: Watch, scene: Scene, name: str) -> Scene:
     )
 
 
+def _renamed(content: str, old: str, new: str) -> str:
+    return content.replace(old, new).replace(old.encode().hex(), new.encode().hex())
+
+
 @attrs.frozen(kw_only=True)
 class Evidence:
-    """What a call can leave: nothing, or all of it."""
+    """What a call can leave: nothing, or all of it; and what it leaves that is made again."""
 
     call: Call
     nothing: Trace
     whole: Trace
+    twice: Trace
     watch: Watch
 
     async def settled(self, attempt: Interrupted, caller: Caller, scene: Scene, *, far: PgStorage, near: PgStorage) -> bool:
@@ -103,7 +130,9 @@ def told(attempt: Interrupted, caller: Caller, *, operation: bool) -> bool | Non
         case CommitRejected() if operation:
             return False
         case StorageUnavailable():
-            return False if operation else None
+            return False
+        case OutcomeUnknown() if not operation:
+            return None
         case Crash() if attempt.kind is Kind.CRASH and interrupted:
             return None
         case ConnectionResetError() if attempt.kind is Kind.RESET and interrupted:

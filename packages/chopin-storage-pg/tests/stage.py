@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Iterator
 from typing import Final
 
 import attrs
 import pytest
 
+from chopin_contract_tests.writes import writes
 from chopin_core.counters import StorageRevision
-from chopin_core.errors import StaleWrite
+from chopin_core.errors import Conflict, Missing, StaleWrite
 from chopin_storage_pg.storage import PgStorage
 
-from evidence import Evidence, copied, trace, until_pool_is_whole
+from evidence import Evidence, Model, copied_from, trace, until_pool_is_whole
 from interrupting import Interrupted, Kind
 from made import ADA, commit
 from storage_calls import SHORT, Call, Scene
@@ -32,14 +34,15 @@ class Stage:
     wire: Wire
     watch: Watch
     model: Scene
-    """To be copied."""
+    """To be copied, as it was when ``rows`` were read."""
+    rows: Model
     other: Scene
     """For those who are served in between."""
     names: Iterator[str]
 
     async def evidence(self) -> Evidence:
         """What the call leaves when nobody interrupts it, and what it finds."""
-        scene = await copied(self.watch, self.model, next(self.names))
+        scene = await self.scene()
         nothing = await trace(self.watch, scene)
         await self.call.run(self.near, scene)
         if self.call.operation:
@@ -47,11 +50,24 @@ class Stage:
             stored = await self.near.collaboration.load(scene.channel.id)
             assert found and stored
             assert (found.revision, found.sequence) == (stored.channel.revision, stored.latest)
-        return Evidence(call=self.call, nothing=nothing, whole=await trace(self.watch, scene), watch=self.watch)
+        whole = await trace(self.watch, scene)
+        assert (whole != nothing) is (self.call.method in writes())
+        await self.repeated(scene)
+        return Evidence(call=self.call, nothing=nothing, whole=whole, twice=await trace(self.watch, scene), watch=self.watch)
+
+    async def scene(self) -> Scene:
+        if self.call.sweeps:
+            await self.repeated(self.model)
+        return await copied_from(self.watch, self.model, self.rows, next(self.names))
+
+    async def repeated(self, scene: Scene) -> None:
+        """The call again, whether it is answered or refused."""
+        with contextlib.suppress(Conflict, Missing):
+            await self.call.run(self.near, scene)
 
     async def interrupted(self, far: PgStorage, kind: Kind, at: int, evidence: Evidence) -> tuple[Interrupted, list[bool]]:
         """The call, made through ``far`` and interrupted at that wait; and whether each caller's was kept."""
-        scenes = [await copied(self.watch, self.model, next(self.names)) for _ in range(self.call.callers)]
+        scenes = [await self.scene() for _ in range(self.call.callers)]
         attempt = Interrupted(kind, at, self.wire)
         callers = await attempt.ends([self.call.run(far, scene) for scene in scenes])
         self.wire.mend()

@@ -1,32 +1,36 @@
 """
 Whatever happens at whichever wait of a call, and wherever its connection is cut: it is kept whole or not at all, its caller
 is told the truth and finds the rest by its operation id, and the next one is served at once.
+
+Every write of every store is cancelled at each of its waits. The writes of a channel's history, the load and the renewal of a
+lease, which between them go every way there is to the server, meet every other kind of interruption too, at each wait and
+after each message. What is special to a COMMIT is cut for every write in ``test_unknown_outcomes.py``.
 """
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 
-from chopin_core.ports.leases import Lease
+from chopin_contract_tests.writes import READS, methods, writes
 from chopin_storage_pg.storage import PgStorage
 
 from interrupting import Interrupted, Kind
 from stage import NEVER, Stage
-from storage_calls import CALLS, JOURNAL_CALLS, OPERATIONS, WAYS_TO_CONNECT, Call, commits, staged
-from watch import Watch
-from wire import Cut, Way, Wire
+from storage_calls import JOURNAL_CALLS, OPERATIONS, OTHER_CALLS, READ_CALLS, WAYS_TO_CONNECT, Call, commits
+from store_calls import STORE_CALLS
+from wire import Cut, Way
+from work_calls import WORK_CALLS
 
 MOST = 400
 """A call that waits more often, or for more messages, is not finding its end."""
 
+CALLS = (*JOURNAL_CALLS, *OTHER_CALLS, *STORE_CALLS, *WORK_CALLS, *READ_CALLS)
 
-@pytest.fixture
-async def stage(call: Call, storage: PgStorage, wire: Wire, lease: Lease, watch: Watch) -> Stage:
-    names = (f"x{number:04}x" for number in itertools.count())  # none is a part of another
-    model, other = [await staged(storage, next(names), lease) for _ in range(2)]
-    return Stage(call=call, near=storage, wire=wire, watch=watch, model=model, other=other, names=names)
+
+def test_every_write_of_every_store_is_interrupted() -> None:
+    assert methods() >= READS, "a method that is said to read is gone"
+    assert writes() - {call.method for call in CALLS} == set()
+    assert {call.method for call in CALLS} <= methods()
 
 
 def each(calls: tuple[Call, ...]) -> pytest.MarkDecorator:

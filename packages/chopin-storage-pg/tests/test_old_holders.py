@@ -19,10 +19,14 @@ from chopin_storage_pg.testing import ScratchDatabase
 from evidence import copied, trace, until_quiet
 from made import commit
 from storage_calls import GUARDED, LONG, SHORT, Call, Scene, staged
+from store_calls import GUARDED_STORE_CALLS
 from watch import Watch
+from work_calls import WORK_CALLS
 
 BRIEF = timedelta(seconds=0.3)
 HOUR = timedelta(hours=1)
+
+GUARDED_ELSEWHERE = (*GUARDED_STORE_CALLS, *WORK_CALLS)
 
 each_write = pytest.mark.parametrize("write", GUARDED, ids=str)
 
@@ -125,6 +129,26 @@ async def test_a_holder_that_was_paused_past_its_lease_writes_nothing_after_a_ta
         assert [await trace(watch, one) for one in (scene, untouched)] == before
         again = await successor.collaboration.commit(commit(scene.channel, expected=edited.revision), lease=taken)
     assert again.revision == edited.revision + 1
+
+
+# cases.md 85
+async def test_a_holder_that_was_paused_past_its_lease_moves_no_job_request_description_or_session_after_a_takeover(
+    storage: PgStorage, database: ScratchDatabase, lease: Lease, watch: Watch
+) -> None:
+    scenes = [await staged(storage, f"x{number:04}x", lease) for number in range(len(GUARDED_ELSEWHERE))]
+    for call, scene in zip(GUARDED_ELSEWHERE, scenes, strict=True):
+        if call.before is not None:
+            await call.before(storage, scene)
+    lost = scenes[0].own
+    await shortened(storage, lost)
+
+    async with await database.connect() as successor:
+        await taken_over(watch, successor, lost)
+        before = [await trace(watch, scene) for scene in scenes]
+        for call, scene in zip(GUARDED_ELSEWHERE, scenes, strict=True):
+            with pytest.raises(LeaseLost):
+                await call.run(storage, attrs.evolve(scene, writer=lost, own=lost))
+        assert [await trace(watch, scene) for scene in scenes] == before
 
 
 # cases.md 85

@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 from chopin_core.channel import Channel
-from chopin_core.errors import CommitRejected, OutcomeUnknown, StorageUnavailable
+from chopin_core.errors import CommitRejected, OperationUnknown, StorageUnavailable
 from chopin_core.ids import OperationId
 from chopin_core.ports.collaboration import CommitResult, StoredChannel, TitleChange
 from chopin_core.ports.leases import Lease
@@ -164,7 +164,7 @@ async def test_an_outcome_that_cannot_be_looked_up_is_unknown_until_it_can(
     await wire.happened.wait()
     wire.open = False
 
-    with pytest.raises(OutcomeUnknown) as caught:
+    with pytest.raises(OperationUnknown) as caught:
         await writing
     assert (caught.value.channel_id, caught.value.operation_id) == (channel.id, CUT_ME)
     with pytest.raises(StorageUnavailable):

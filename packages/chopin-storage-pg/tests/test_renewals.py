@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from chopin_core.errors import StorageUnavailable
+from chopin_core.errors import OutcomeUnknown, StorageUnavailable
 from chopin_core.ports.leases import Lease
 from chopin_storage_pg import leases
 from chopin_storage_pg.storage import PgStorage
@@ -26,7 +26,7 @@ async def test_a_renewal_without_a_reply_is_given_up_and_the_next_one_works(
     monkeypatch.setattr(leases, "_ENDS_WITHIN", 0.3)
     wire.cut(b"clock_timestamp", Cut.SILENCE)
 
-    with pytest.raises(StorageUnavailable) as caught:
+    with pytest.raises(OutcomeUnknown) as caught:
         await far.leases.renew(lease, MINUTE)
 
     assert wire.happened.is_set()

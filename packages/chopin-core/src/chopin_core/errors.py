@@ -9,7 +9,8 @@ Every failure Chopin tells apart, on one page.
     ├── Invalid       what you gave is refused before anything was asked of storage
     ├── Unavailable   it could not be done now; the same request may succeed later
     │   ├── CommitRejected   storage rolled everything back; retrying at once is safe
-    │   └── OutcomeUnknown   nobody can say whether it was kept; look the operation up
+    │   └── OutcomeUnknown   nobody can say whether it was kept; the same call again is safe
+    │       └── OperationUnknown   of a commit: its operation can be looked up too
     └── Corrupt       what storage returned breaks an invariant; nothing was repaired
 
 Branches are named by what the caller can do next. Leaves carry fields, never a sentence, and never document prose.
@@ -389,7 +390,23 @@ class CommitRejected(Unavailable):
 
 @attrs.frozen
 class OutcomeUnknown(Unavailable):
-    """The connection went away while storage was committing, and the operation could not be looked up."""
+    """
+    The connection went away after storage was asked to keep a write: it was kept wholly or not at all, or still will be.
+
+    Make the same call again, which waits until that is settled (see ``Storage`` for what it answers). What is only read
+    meanwhile may not show it yet.
+    ``cause`` as in :class:`StorageUnavailable`.
+    """
+
+    cause: str
+
+    def __str__(self) -> str:
+        return f"whether this was kept is not known ({self.cause})"
+
+
+@attrs.frozen
+class OperationUnknown(OutcomeUnknown):
+    """So it is with a commit or a replacement, and its operation could not be looked up either."""
 
     channel_id: str
     operation_id: str

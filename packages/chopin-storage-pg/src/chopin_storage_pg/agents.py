@@ -53,7 +53,7 @@ class PgAgentStore:
     async def clear(self, channel_id: ChannelId, session_id: SessionId, generation: AgentGeneration, *, now: datetime) -> bool:
         if not rows.can_exist(channel_id, session_id):
             return False
-        async with self._connections.single() as connection:
+        async with self._connections.writing() as connection:
             result = await connection.execute(
                 update(agent_state)
                 .where(
@@ -69,7 +69,7 @@ class PgAgentStore:
         self, channel_id: ChannelId, session_id: SessionId, generation: AgentGeneration, context: AgentContext
     ) -> None:
         if rows.can_exist(channel_id, session_id):
-            async with self._connections.single() as connection:
+            async with self._connections.writing() as connection:
                 alive = exists().where(web_sessions.c.id == session_id, web_sessions.c.expires_at > context.now)
                 result = await connection.execute(
                     update(agent_state)

@@ -7,7 +7,7 @@ from typing import Final
 from sqlalchemy import select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from chopin_core.conversations import OF_CONVERSATION, Verdict, judge, without_conversation
+from chopin_core.conversations import OF_CONVERSATION, TRANSCRIPT, Verdict, judge, without_conversation
 from chopin_core.errors import CorruptRecord
 from chopin_core.ids import ChannelId
 from chopin_core.jsonvalue import encode
@@ -21,13 +21,23 @@ from chopin_storage_pg.tables import agent_state, channel_snapshots, channels
 _CANDIDATES: Final = text(
     """
     SELECT c.id FROM channels c WHERE c.parent_channel_id IS NOT NULL AND (
-        EXISTS (SELECT FROM channel_sections s WHERE s.channel_id = c.id AND split_part(s.name, '.', 1) = ANY (:families))
-        OR EXISTS (SELECT FROM channel_snapshots p WHERE p.channel_id = c.id AND p.sidecar::text LIKE ANY (:mentions))
+        EXISTS (
+            SELECT FROM channel_sections s WHERE s.channel_id = c.id AND split_part(s.name, '.', 1) = ANY (:families)
+                AND (s.name <> :transcript OR s.value::text <> '[]')
+        )
+        OR EXISTS (SELECT FROM channel_snapshots p WHERE p.channel_id = c.id AND p.sidecar::text ~ :mentioned)
         OR EXISTS (SELECT FROM agent_state a WHERE a.channel_id = c.id AND (a.summary <> '' OR a.transcript_cursor <> 0))
     ) ORDER BY c.id
     """
 )
 """Children worth a look. A snapshot is only searched as a text: to take it apart here would read what it escapes."""
+
+_GIVEN: Final = {
+    "families": sorted(OF_CONVERSATION),
+    "transcript": TRANSCRIPT,
+    "mentioned": rf'"(?:{"|".join(sorted(OF_CONVERSATION - {TRANSCRIPT}))})|"{TRANSCRIPT}(?!"\s*:\s*\[\])',
+}
+"""An empty transcript is what a clearing leaves, and not worth one."""
 
 
 async def drop(connections: Connections, lease: Lease) -> DroppedConversations:
@@ -35,8 +45,7 @@ async def drop(connections: Connections, lease: Lease) -> DroppedConversations:
     async with connections.writing() as connection:
         await fences.hold(connection, lease)
         await fences.judge(connection, lease)
-        given = {"families": sorted(OF_CONVERSATION), "mentions": [f'%"{family}%' for family in OF_CONVERSATION]}
-        candidates = (await connection.execute(_CANDIDATES, given)).scalars().all()
+        candidates = (await connection.execute(_CANDIDATES, _GIVEN)).scalars().all()
     verdicts: dict[ChannelId, Verdict] = {}
     for child in map(ChannelId, candidates):
         async with connections.writing() as connection:

@@ -16,7 +16,7 @@ from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from chopin_core.errors import ChopinError, InvalidField, StorageUnavailable
-from chopin_storage_pg.faults import translated
+from chopin_storage_pg.faults import keeping, translated
 
 DriverConnection: TypeAlias = psycopg.AsyncConnection[tuple[Any, ...]]
 
@@ -90,10 +90,17 @@ class Connections:
 
     @asynccontextmanager
     async def writing(self, constraints: Mapping[str, ChopinError] | None = None) -> AsyncIterator[AsyncConnection]:
-        """:meth:`begin`, and the driver's errors become ours."""
-        with translated(constraints):
+        """
+        :meth:`begin`, and the driver's errors become ours.
+
+        Raises:
+            OutcomeUnknown: the connection was lost after the block had ended well. Before that nothing can have been kept, and
+                afterwards the transaction holds its locks until it is: whoever does the same again waits for it.
+        """
+        with keeping(constraints) as write:
             async with self.begin() as connection:
                 yield connection
+                write.asked = True
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
@@ -104,7 +111,7 @@ class Connections:
 
     @asynccontextmanager
     async def single(self) -> AsyncIterator[AsyncConnection]:
-        """Each statement is a transaction of its own, without round trips to begin and end one."""
+        """For reading: each statement is a transaction of its own, without round trips to begin and end one."""
         self._refuse_closed()
         with translated():
             async with self._engine.connect() as connection:

@@ -7,6 +7,7 @@ the driver's                                ours
 a constraint that the caller named          the error given for it
 40001, 40P01 in a commit                    ``CommitRejected``
 the connection is gone                      ``ConnectionLost``, which is a ``StorageUnavailable``
+the same, once it was asked to keep         ``OutcomeUnknown``
 anything else of the driver                 ``StorageUnavailable``
 anything of somebody else                   a crash: it passes unchanged
 ==========================================  =====================================================
@@ -20,11 +21,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
+import attrs
 import psycopg
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from chopin_core.errors import ChopinError, CommitRejected, StorageUnavailable
+from chopin_core.errors import ChopinError, CommitRejected, OutcomeUnknown, StorageUnavailable
 
 _ROLLED_BACK: Final = frozenset({"40001", "40P01"})
 _ENDED: Final = ("08", "57P01", "57P02", "57P03", "57P04", "57P05", "25P03")
@@ -32,7 +34,7 @@ _ENDED: Final = ("08", "57P01", "57P02", "57P03", "57P04", "57P05", "25P03")
 
 
 class ConnectionLost(StorageUnavailable):
-    """The connection went away. If a statement had been sent, nobody heard what became of it."""
+    """The connection went away. What it was asked last may have been done all the same."""
 
 
 @contextmanager
@@ -42,6 +44,26 @@ def translated(constraints: Mapping[str, ChopinError] | None = None, *, committi
         yield
     except (DBAPIError, PoolTimeout, psycopg.Error, UnicodeEncodeError) as fault:  # the last for a lone surrogate
         raise _ours(fault.orig if isinstance(fault, DBAPIError) else fault, constraints or {}, committing) from None
+
+
+@attrs.define
+class Keeping:
+    """How far a write has come: whether there is nothing left but to ask the server to keep it."""
+
+    asked: bool = False
+
+
+@contextmanager
+def keeping(constraints: Mapping[str, ChopinError] | None = None) -> Iterator[Keeping]:
+    """:func:`translated`, and a connection lost once ``asked`` is set leaves nobody to say what became of the write."""
+    write = Keeping()
+    try:
+        with translated(constraints):
+            yield write
+    except ConnectionLost as lost:
+        if write.asked:
+            raise OutcomeUnknown(lost.cause) from None
+        raise
 
 
 def _ours(fault: BaseException | None, constraints: Mapping[str, ChopinError], committing: bool) -> ChopinError:

@@ -11,12 +11,12 @@ from sqlalchemy import case, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from chopin_core.counters import FencingToken
-from chopin_core.errors import ChopinError, StorageUnavailable
+from chopin_core.errors import ChopinError, OutcomeUnknown
 from chopin_core.ports.leases import Lease
 from chopin_core.text import key, storable
 from chopin_storage_pg import rows
 from chopin_storage_pg.engine import Connections, DriverConnection, driver_of
-from chopin_storage_pg.faults import translated
+from chopin_storage_pg.faults import Keeping, keeping
 from chopin_storage_pg.sessions import LostSessions, OwnSession
 from chopin_storage_pg.tables import storage_leases
 
@@ -85,12 +85,12 @@ class PgLeaseStore:
             if attempt.done():
                 return attempt.result()
             await self._give_up(attempt)
-            raise StorageUnavailable("RenewalAbandoned")
+            raise OutcomeUnknown("RenewalAbandoned")
 
     async def release(self, lease: Lease) -> bool:
         if not rows.can_exist(lease.name, lease.owner):
             return False
-        async with self._connections.single() as connection:
+        async with self._connections.writing() as connection:
             result = await connection.execute(
                 update(storage_leases)
                 .where(
@@ -116,10 +116,10 @@ class PgLeaseStore:
         return None if row is None else lease_of(*row)
 
     async def _renew(self, lease: Lease, ttl: timedelta) -> Lease | None:
-        with translated():
+        with keeping() as write:
             connection = await self._session.connection()
             try:
-                return await _extended(connection, lease, ttl)
+                return await _extended(connection, lease, ttl, write)
             except BaseException:
                 await self._session.settle(connection)
                 raise
@@ -138,7 +138,7 @@ class PgLeaseStore:
                 await self._lost.end(await driver_of(connection))
 
 
-async def _extended(connection: DriverConnection, lease: Lease, ttl: timedelta) -> Lease | None:
+async def _extended(connection: DriverConnection, lease: Lease, ttl: timedelta, write: Keeping) -> Lease | None:
     async with connection.transaction():
         # Lock first, then look at the expiry: a renewal that had to wait for a takeover must judge by the time after it.
         await connection.execute("SELECT FROM storage_leases WHERE name = %s FOR NO KEY UPDATE", (lease.name,))
@@ -149,6 +149,7 @@ async def _extended(connection: DriverConnection, lease: Lease, ttl: timedelta) 
             (ttl, lease.name, lease.owner, lease.fencing),
         )
         row = await cursor.fetchone()
+        write.asked = True
     return None if row is None else lease_of(*row)
 
 

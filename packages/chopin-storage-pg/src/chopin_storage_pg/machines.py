@@ -75,7 +75,7 @@ class PgMachineStore:
     async def touch(self, machine_id: MachineId, *, now: datetime) -> bool:
         if not rows.can_exist(machine_id):
             return False
-        async with self._connections.single() as connection:
+        async with self._connections.writing() as connection:
             result = await connection.execute(
                 update(machines)
                 .where(machines.c.id == machine_id, machines.c.revoked_at.is_(None))
@@ -86,7 +86,7 @@ class PgMachineStore:
     async def rotate(self, machine_id: MachineId, credentials: MachineCredentials) -> bool:
         if not rows.can_exist(machine_id):
             return False
-        async with self._connections.single() as connection:
+        async with self._connections.writing() as connection:
             result = await connection.execute(
                 update(machines)
                 .where(machines.c.id == machine_id, machines.c.credential_revision == credentials.revision - 1)

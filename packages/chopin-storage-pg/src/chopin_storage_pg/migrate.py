@@ -42,6 +42,7 @@ class Migrations:
         Raises:
             CorruptRecord: the database was made by a newer version, by files that were changed, or not by Chopin.
             StorageUnavailable: it could not be done, and nothing of it was.
+            OutcomeUnknown: all of it was done or nothing; the same again finds out.
         """
         async with self._connections.writing() as connection:
             return await connection.run_sync(_upgrade)

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from chopin_core.counters import StorageRevision, StorageSequence
-from chopin_core.errors import CommitRejected, OutcomeUnknown, StorageUnavailable
+from chopin_core.errors import CommitRejected, OperationUnknown, StorageUnavailable
 from chopin_core.ids import ChannelId, OperationId
 from chopin_core.ports.collaboration import CommitResult
 from chopin_storage_pg.engine import Connections, DriverConnection, driver_of, session_name
@@ -44,7 +44,7 @@ class Outcomes:
             finally:
                 await connection.close()
 
-    async def after_loss(self, asked: Sequence[Asked]) -> list[CommitResult | CommitRejected | OutcomeUnknown]:
+    async def after_loss(self, asked: Sequence[Asked]) -> list[CommitResult | CommitRejected | OperationUnknown]:
         """
         What to answer for operations whose connection was lost: how each was kept, that it is not, or that nobody knows.
         """
@@ -53,9 +53,9 @@ class Outcomes:
         while True:
             try:
                 return [result or CommitRejected() for result in await self.find(asked)]
-            except StorageUnavailable:
+            except StorageUnavailable as fault:
                 if self._connections.closed or clock() > deadline:
-                    return [OutcomeUnknown(*one) for one in asked]
+                    return [OperationUnknown(fault.cause, *one) for one in asked]
             await asyncio.sleep(0.2)
 
     async def decide(self, asked: Asked, write: Callable[[AsyncConnection], Awaitable[CommitResult]]) -> CommitResult:
@@ -64,7 +64,7 @@ class Outcomes:
 
         Raises:
             CommitRejected: storage rolled it back.
-            OutcomeUnknown: nobody can say.
+            OperationUnknown: nobody can say.
         """
         driver, session = None, ""
         try:

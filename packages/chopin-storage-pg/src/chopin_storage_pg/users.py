@@ -24,7 +24,7 @@ class PgUserStore:
     async def put(self, person: Person, *, now: datetime) -> User:
         changes = {"login": person.login, "avatar_url": person.avatar_url, "updated_at": now}
         written = insert(users).values(id=person.id, created_at=now, **changes)
-        async with self._connections.single() as connection:
+        async with self._connections.writing() as connection:
             result = await connection.execute(
                 written.on_conflict_do_update(index_elements=[users.c.id], set_=changes).returning(users)
             )

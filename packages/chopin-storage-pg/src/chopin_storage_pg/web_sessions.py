@@ -52,7 +52,7 @@ class PgWebSessionStore:
     async def rotate(self, session_id: SessionId, credentials: Credentials) -> bool:
         if not rows.can_exist(session_id):
             return False
-        async with self._connections.single() as connection:
+        async with self._connections.writing() as connection:
             result = await connection.execute(
                 update(web_sessions)
                 .where(web_sessions.c.id == session_id, web_sessions.c.credential_revision == credentials.revision - 1)

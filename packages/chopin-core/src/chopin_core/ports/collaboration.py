@@ -192,8 +192,8 @@ class CollaborationStore(Protocol):
     """
     The history of a channel. Every write is guarded by a lease: any unexpired lease of any name will do.
 
-    Checks come in the order in which they are listed below, and a refused write leaves nothing behind. A call that is
-    cancelled or loses its connection is wholly kept or not at all; :meth:`operation` tells which.
+    Checks come in the order in which they are listed below, and a refused write leaves nothing behind. Of a commit or a
+    replacement that is cancelled or loses its connection, :meth:`operation` tells whether it was kept.
 
     Operations are remembered for the idempotency window: until :meth:`prune` is asked to forget them. Whoever repeats one, or
     asks after it, must do so within the window.
@@ -236,7 +236,7 @@ class CollaborationStore(Protocol):
             TitleTaken: the title is refused by its policy.
             EventRepeated: an event's id is in use, or stands twice in the commit.
             CommitRejected: storage rolled back for a reason of its own; the same commit may be tried again.
-            OutcomeUnknown: the connection was lost and the operation could not be looked up either.
+            OperationUnknown: the connection was lost and the operation could not be looked up either.
         """
         ...
 

@@ -78,6 +78,9 @@ class JobStore(Protocol):
     it or a later job has the target, and ``StaleJob`` when the job is not at ``expected``. All raise ``LeaseLost`` first;
     only what could never be kept, a reason of no storable text or a value that is no JSON, is refused with ``InvalidField``
     before storage is asked.
+
+    Made again, only ``enqueue`` and ``claim`` can succeed twice, and ``progress`` can, whose entry then stands twice; all
+    others are refused by what they did, and :meth:`get` shows it. What a lost ``claim`` took comes due again when it ends.
     """
 
     async def enqueue(self, request: Request, *, lease: Lease) -> Enqueued:

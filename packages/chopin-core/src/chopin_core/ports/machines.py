@@ -119,7 +119,7 @@ class MachineStore(Protocol):
 
     async def authorize(self, machine_id: MachineId, *, owner: UserId, token_hash: bytes, ciphertext: bytes) -> Machine:
         """
-        Replace token and credentials, whatever they were, under the next revision (1 if there were none).
+        Replace token and credentials, whatever they were, under the next revision (1 if there were none); also by the same.
 
         Raises, the first that applies:
             InvalidField: the token hash has more than 1024 bytes.

@@ -67,7 +67,7 @@ class NavigationStore(Protocol):
     The navigation of each user. No lease is needed.
 
     Every method raises ``UserMissing`` for somebody unknown. A document that is deleted is nobody's last one any more; that
-    moves neither revision nor time.
+    moves neither revision nor time. Setting the same document again moves the revision again.
     """
 
     async def sidebar(self, user_id: UserId) -> Sidebar: ...

@@ -25,8 +25,13 @@ class Storage(Protocol):
     come back in UTC, to the microsecond. An id is opaque and compared whole, code point by code point. One that is written
     down, like a key or the name of a lease, has at most ``text.LONGEST_KEY`` bytes, or ``InvalidField`` is raised. An id, slug
     or query that no column could keep (see ``text``) is like one that was never stored, and a JSON value that is none (NaN, an
-    infinity) raises ``InvalidField`` and leaves nothing. Every method may raise ``Unavailable`` besides what it names, and then
-    nothing was half-done.
+    infinity) raises ``InvalidField`` and leaves nothing.
+
+    Every method may raise ``Unavailable`` besides what it names. A write that does was not kept and will not be, with one
+    exception: ``OutcomeUnknown`` says that nobody knows. Then, and when its caller gives up (a cancellation), it was kept
+    wholly or not at all, and the same call may be made again: that waits for the first, and does what was not done. What
+    was done it answers as a repeat, or refuses by what is there (``False``, ``SessionExists``, ``ClaimLost``, …): then read.
+    Where doing it twice shows, the store says how.
     """
 
     @property
