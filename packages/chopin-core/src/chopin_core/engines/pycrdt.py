@@ -15,9 +15,11 @@ from chopin_core.engines.edits import checked
 from chopin_core.engines.encoding import write_position, write_update, write_vector
 from chopin_core.engines.history import Deleted, History
 from chopin_core.engines.merging import merge_updates, merged
+from chopin_core.engines.neighbours import Neighbours
 from chopin_core.engines.offsets import string_index, utf16_index
 from chopin_core.engines.order import check_order, doubtful
 from chopin_core.engines.pycrdt_positions import Places
+from chopin_core.engines.pycrdt_seams import check_seams
 from chopin_core.engines.wire import Position, Run, Update, read_position, read_update, read_vector
 from chopin_core.errors import InvalidField, UpdateMalformed
 from chopin_core.ports.documents import ROOT, Applied, SharedText
@@ -34,6 +36,8 @@ class PycrdtText:
         self._shared: Text = self._doc.get(ROOT, type=Text)
         self._take(updates[0] if len(updates) == 1 else write_update(whole))
         self._history.add(whole)
+        self._neighbours = Neighbours()
+        self._neighbours.add(whole)
         self._text = str(self._shared)
         self._intact = True
         self._places: Places | None = None
@@ -63,10 +67,15 @@ class PycrdtText:
         self._refuse_foreign(read)
         if since := doubtful(read):
             check_order(read, self._runs(since))
+        if seams := self._neighbours.seams(read):
+            whole = read_update(self._doc.get_update())
+            known = all(self._history.knows(place) for seam in seams for place in seam if place is not None)
+            check_seams(whole if known else merged([whole, read]), seams)
         self._intact = False
         produced, delta = self._observed(lambda: self._take(update, first))
         clients = self._history.typists(read)
         self._history.add(read)
+        self._neighbours.add(read)
         text, splices = read_delta(self._text, delta, _Octets(self._text).characters)
         if len(self._shared) != len(text.encode()):
             raise UpdateMalformed()
@@ -108,7 +117,9 @@ class PycrdtText:
 
         produced, _ = self._observed(edit)
         if produced:
-            self._history.add(read_update(produced))
+            read = read_update(produced)
+            self._history.add(read)
+            self._neighbours.add(read)
         self._text = after
         return produced
 
