@@ -12,6 +12,8 @@ from typing import Final
 
 import attrs
 
+from chopin_web.testing.patience import patience
+
 from .raw import BINARY, CLOSE, DEFLATE, PING, PONG, TEXT, Line, Target, frame, line
 
 CONTINUED: Final = 0
@@ -27,7 +29,7 @@ async def once(name: str, where: Target, random: Random) -> str:
     """What the server said first, and whether it ended the connection."""
     async with line(where) as wire:
         said = await ATTACKS[name](wire, where, random)
-        async with asyncio.timeout(PATIENCE + 10):
+        async with patience(PATIENCE + 10):
             if said is None:
                 said = await wire.head(PATIENCE)
             end = "let be" if name in HELD else "ended" if await wire.ended(PATIENCE) else "still open"

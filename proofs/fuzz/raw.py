@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
+from chopin_web.testing.patience import patience
 from chopin_web.testing.person import Person
 
 TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
@@ -73,7 +74,7 @@ class Line:
         return await self.head()
 
     async def head(self, within: float = 20.0) -> bytes:
-        async with asyncio.timeout(within):
+        async with patience(within):
             with suppress(asyncio.IncompleteReadError, OSError):
                 return await self.reader.readuntil(b"\r\n\r\n")
         return b""
@@ -81,7 +82,7 @@ class Line:
     async def ended(self, within: float) -> bool:
         """Read until the other side closes the connection; False when it has not by then."""
         try:
-            async with asyncio.timeout(within):
+            async with patience(within):
                 with suppress(OSError):
                     while await self.reader.read(65_536):
                         pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import gc
 import json
 import random
 import socket
@@ -16,6 +17,7 @@ from chopin_core.room.limits import LARGEST_UPDATE
 from chopin_web import admission, outbox
 from chopin_web import socket as document_socket
 from chopin_web.close_codes import CloseCode
+from chopin_web.conversation import Conversation
 from chopin_web.testing.browser import Browser
 
 from shell_site import ENGINE, Site
@@ -301,3 +303,21 @@ async def test_a_fault_of_storage_gives_no_acknowledgement_and_asks_everybody_to
         assert await ada.closed() == CloseCode.RESTART
         assert not [frame for frame in ada.frames if frame["kind"] == "plan:ack"]
     assert site.fatal
+
+
+async def test_of_a_closed_socket_nothing_waits_for_the_garbage_collector(site: Site) -> None:
+    channel = await site.document()
+    gc.collect()
+    gc.disable()
+    try:
+        async with site.browser("ada", channel) as ada:
+            await ada.open()
+            await ada.submit("no base64")
+            await ada.next("session:error")
+            await ada.type_in("word")
+            await ada.settled()
+        async with asyncio.timeout(5):
+            while [thing for thing in gc.get_objects() if isinstance(thing, Conversation)]:
+                await asyncio.sleep(0.01)
+    finally:
+        gc.enable()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 
 import attrs
 import pytest
@@ -15,7 +17,7 @@ from chopin_core.room.events import RoomClosed
 from chopin_core.room.room import Edit, Room
 from chopin_core.room.timings import Timings
 
-from .house import House, Listener, put_in_place
+from .house import House, Listener, put_in_place, until
 
 
 async def test_everybody_who_holds_a_channel_is_in_the_same_room(house: House, channel: ChannelId) -> None:
@@ -46,6 +48,32 @@ async def test_a_room_stays_a_while_after_the_last_one_left_and_then_goes(house:
     assert first.closed
     async with house.rooms.hold(channel) as third:
         assert third is not first
+
+
+async def test_a_room_that_is_put_away_is_gone_with_its_document_and_waits_for_no_garbage_collector(
+    house: House, channel: ChannelId
+) -> None:
+    """Documents are large and the collector comes seldom, the more so in a process that has much to keep."""
+    gc.collect()
+    gc.disable()
+    try:
+        async with house.rooms.hold(channel) as room:
+            ada, eve = Listener("ada"), Listener("eve")
+            ada.enter(room)
+            eve.enter(room)
+            await ada.write(room, "word")
+            await ada.until(lambda: ada.acknowledged == ["word"])
+            await eve.write(room, "bell \x07")
+            await eve.until(lambda: eve.resets == 1)
+            room.leave(ada)
+            room.leave(eve)
+            gone = weakref.ref(room)
+        del room
+        await until(lambda: len(house.rooms) == 0)
+        await asyncio.sleep(0)
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 async def test_a_room_that_is_put_away_has_folded_its_journal(house: House, channel: ChannelId) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Final, TypeAlias
 
 import structlog
 
@@ -30,8 +31,6 @@ from chopin_web.frames import plan, session
 from chopin_web.frames.envelope import Frame, FrameMalformed
 from chopin_web.outbox import Outbox
 
-Handler = Callable[[Frame], Awaitable[None]]
-
 
 class Conversation:
     """A member of the room whose other end is a socket."""
@@ -52,15 +51,6 @@ class Conversation:
         self._rate = UpdateRate()
         self._cursors = Rate(CURSORS_PER_SECOND)
         self._strikes = Strikes()
-        self._for_viewers: Mapping[str, Handler] = {
-            "session:ping": self._ping,
-            "plan:open": self._open,
-            "plan:close": self._close,
-        }
-        self._for_editors: Mapping[str, Handler] = {
-            "plan:update": self._update,
-            "plan:awareness": self._awareness,
-        }
 
     # Outwards
 
@@ -105,10 +95,10 @@ class Conversation:
     async def take(self, frame: Frame) -> None:
         """Act on a frame. One of an unknown kind is dropped; one that is malformed is answered and changes nothing."""
         try:
-            if handler := self._for_viewers.get(frame.kind):
-                await handler(frame)
-            elif (handler := self._for_editors.get(frame.kind)) and await self._may_edit(frame.rid):
-                await handler(frame)
+            if handler := FOR_VIEWERS.get(frame.kind):
+                await handler(self, frame)
+            elif (handler := FOR_EDITORS.get(frame.kind)) and await self._may_edit(frame.rid):
+                await handler(self, frame)
         except FrameMalformed as error:
             self._outbox.put(session.error(str(error), frame.rid))
             self._strike("frame")
@@ -164,3 +154,16 @@ class Conversation:
         self._log.warning("update refused", reason=reason)
         if self._strikes.strike(time.monotonic()):
             self._outbox.close(CloseCode.REJECTED_TOO_OFTEN)
+
+
+# Not in the object: it would hold itself, and with it the room and its document, until the garbage collector comes.
+Handler: TypeAlias = Callable[[Conversation, Frame], Awaitable[None]]
+FOR_VIEWERS: Final[Mapping[str, Handler]] = {
+    "session:ping": Conversation._ping,
+    "plan:open": Conversation._open,
+    "plan:close": Conversation._close,
+}
+FOR_EDITORS: Final[Mapping[str, Handler]] = {
+    "plan:update": Conversation._update,
+    "plan:awareness": Conversation._awareness,
+}

@@ -100,7 +100,7 @@ class Room:
         self._pending_bytes = 0
         self._room_again = asyncio.Event()
         self._flusher: asyncio.Task[None] | None = None
-        self._checkpoints = Checkpoints(foundation.timings, lambda: self._spawn(self._checkpoint()), rows=journal_rows)
+        self._checkpoints = Checkpoints(foundation.timings, rows=journal_rows)
         self._closed = False
 
     # Looking
@@ -294,7 +294,7 @@ class Room:
             channel = await self._on.channels.get(self._channel.id)
             if channel is None:
                 raise ChannelMissing(self._channel.id)
-        self._checkpoints.committed()
+        self._checkpoints.committed(self._fold_soon)
         self._channel = channel
         self._audience.tell_all(ChannelChanged(channel=channel))
         return channel
@@ -309,7 +309,7 @@ class Room:
             sidecar=patch,
         )
         self._sidecar = sidecar
-        self._checkpoints.committed()
+        self._checkpoints.committed(self._fold_soon)
 
     def _publish(self, update: bytes) -> None:
         """What is durable is what is seen. To be called before anybody is told, with nothing in between."""
@@ -354,6 +354,9 @@ class Room:
         self._audience.reset_everybody(epoch)
 
     # Checkpoints
+
+    def _fold_soon(self) -> None:
+        self._spawn(self._checkpoint())
 
     async def _checkpoint(self) -> None:
         async with self._turn:
