@@ -58,11 +58,12 @@ class Neighbours:
         known = 0 if last is None else last.end
         if run.end <= known:
             return
-        left = run.left if run.clock >= known else Id(client, known - 1)
+        clock = max(run.clock, known)
+        left = _left_of(client, run, clock)
         if last is not None and left == (client, known - 1) and run.right == last.right:
             last.end = run.end
         else:
-            stretches.append(_Stretch(max(run.clock, known), run.end, left, run.right))
+            stretches.append(_Stretch(clock, run.end, left, run.right))
 
     def seams(self, update: Update) -> list[Seam]:
         """
@@ -78,7 +79,7 @@ class Neighbours:
             known = stretches[-1].end if stretches else 0
             for run in runs:
                 if run.end > known:
-                    left = run.left if run.clock >= known else Id(client, known - 1)
+                    left = _left_of(client, run, max(run.clock, known))
                     if (seam := self._seam(left, run.right, update)) is not None:
                         seams.append(seam)
         return seams
@@ -97,17 +98,17 @@ class Neighbours:
     def _of(self, character: Id, update: Update) -> tuple[Id | None, Id | None]:
         """The neighbours that a character was typed between."""
         client, clock = character
-        stretches = self._clients.get(client)
-        if stretches and clock < stretches[-1].end:
-            stretch = stretches[bisect_right(stretches, clock, key=_clock) - 1]
-            return stretch.left if clock == stretch.clock else Id(client, clock - 1), stretch.right
-        run = _run_of(update.runs.get(client, ()), clock)
-        return run.left if clock == run.clock else Id(client, clock - 1), run.right
+        typed: Sequence[_Stretch | Run] | None = self._clients.get(client)
+        if not typed or clock >= typed[-1].end:
+            typed = update.runs.get(client, ())
+        one = typed[bisect_right(typed, clock, key=_clock) - 1]
+        return _left_of(client, one, clock), one.right
 
 
-def _clock(stretch: _Stretch) -> int:
-    return stretch.clock
+def _left_of(client: int, typed: _Stretch | Run, clock: int) -> Id | None:
+    """Behind which character the one at that clock was typed."""
+    return typed.left if clock == typed.clock else Id(client, clock - 1)
 
 
-def _run_of(runs: Sequence[Run], clock: int) -> Run:
-    return runs[bisect_right(runs, clock, key=lambda run: run.clock) - 1]
+def _clock(typed: _Stretch | Run) -> int:
+    return typed.clock
